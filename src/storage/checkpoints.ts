@@ -1,0 +1,254 @@
+// Checkpoints as plain data: reading, writing, listing, and the JSON of a state, without LangGraph and without live objects.
+// saver.ts puts LangGraph's interface on top of this.
+import { LRUCache } from "lru-cache";
+import { wireOf } from "./codec.ts";
+import { prefixRange, type Database, type Write } from "./database.ts";
+import { dec, keys } from "./keys.ts";
+import { ValueLog, type PlacedValue, type ValueRef } from "./value-log.ts";
+
+/** A checkpoint as it is stored. Short names: there are three of these per turn. */
+export interface CheckpointRecord {
+  /** LangGraph's own format version of the checkpoint. */
+  readonly v: number;
+  /** ISO time of its making. */
+  readonly ts: string;
+  /** channel → version. */
+  readonly cv: Record<string, number | string>;
+  /** node → channel → version. */
+  readonly vs: Record<string, Record<string, number | string>>;
+  /** LangGraph's metadata: source, step, parents. */
+  readonly m: Record<string, unknown>;
+  /** Id of the parent checkpoint in the same namespace. */
+  readonly p?: string;
+  /** channel → where its value is. */
+  readonly r: Record<string, ValueRef>;
+  /** Context id: usually the run that wrote it. */
+  readonly d?: string;
+}
+
+/** What the checkpoints of one run share. */
+export interface CheckpointContext {
+  /** Run metadata, merged under LangGraph's own in what clients see. */
+  readonly metadata: Record<string, unknown>;
+  /** Names of the channels that make up `values`; one name when the state is not an object; null when unknown. */
+  readonly visible: readonly string[] | string | null;
+  /** Values cannot be put together from stored JSON (the graph has delta channels). */
+  readonly opaque?: boolean;
+}
+
+/** A stored checkpoint with its place. */
+export interface StoredCheckpoint {
+  readonly threadId: string;
+  readonly ns: string;
+  readonly id: string;
+  readonly record: CheckpointRecord;
+}
+
+/** One pending write. Negative indexes are LangGraph's special channels, which may be overwritten. */
+export interface StoredWrite {
+  readonly taskId: string;
+  readonly index: number;
+  readonly channel: string;
+  readonly stored: string;
+}
+
+/** A checkpoint to store. */
+export interface NewCheckpoint extends Omit<CheckpointRecord, "r"> {
+  /** Values of the channels that changed since the parent. */
+  readonly changed: ReadonlyMap<string, PlacedValue>;
+  /** Channels that kept a value that is stored already. */
+  readonly kept: Readonly<Record<string, ValueRef>>;
+}
+
+const EMPTY_CONTEXT: CheckpointContext = { metadata: {}, visible: null };
+
+export class CheckpointStore {
+  readonly db: Database;
+  readonly values: ValueLog;
+  readonly #contexts = new LRUCache<string, CheckpointContext>({ max: 2000 });
+  readonly #listeners = new Set<(threadId: string) => void>();
+
+  constructor(db: Database) {
+    this.db = db;
+    this.values = new ValueLog(db);
+  }
+
+  /** Calls `listener` after anything of a thread's checkpoints changed; for caches. */
+  onChange(listener: (threadId: string) => void): void {
+    this.#listeners.add(listener);
+  }
+
+  #changed(threadId: string): void {
+    for (const listener of this.#listeners) listener(threadId);
+  }
+
+  /** The checkpoint with `id`, or the newest of the namespace. */
+  get(threadId: string, ns: string, id?: string): StoredCheckpoint | undefined {
+    if (id !== undefined) {
+      const text = this.db.get(keys.checkpoint(threadId, ns, id));
+      return text === undefined ? undefined : { threadId, ns, id, record: JSON.parse(text) as CheckpointRecord };
+    }
+    for (const stored of this.list(threadId, ns, { limit: 1 })) return stored;
+    return undefined;
+  }
+
+  /** Checkpoints of one namespace, newest first; `before` is an id that is not included. */
+  *list(threadId: string, ns: string, options: { before?: string; limit?: number } = {}): Iterable<StoredCheckpoint> {
+    const { start, end } = prefixRange(keys.checkpoints(threadId, ns));
+    const range = { start, end: options.before === undefined ? end : keys.checkpoint(threadId, ns, options.before), reverse: true };
+    for (const [key, text] of this.db.range(options.limit === undefined ? range : { ...range, limit: options.limit })) {
+      yield { threadId, ns, id: key.slice(key.lastIndexOf("/") + 1), record: JSON.parse(text) as CheckpointRecord };
+    }
+  }
+
+  /** Namespaces of a thread that hold checkpoints; the root's is the empty string. */
+  namespaces(threadId: string): string[] {
+    const prefix = keys.checkpointNamespaces(threadId);
+    const { start, end } = prefixRange(prefix);
+    const found: string[] = [];
+    for (let from = start; ; ) {
+      const [first] = this.db.range({ start: from, end, limit: 1 });
+      if (first === undefined) return found;
+      const ns = first[0].slice(prefix.length, first[0].indexOf("/", prefix.length));
+      found.push(dec(ns));
+      from = prefixRange(`${prefix}${ns}/`).end;
+    }
+  }
+
+  /** Threads that hold checkpoints. */
+  threads(): string[] {
+    const { start, end } = prefixRange(keys.allCheckpoints);
+    const found: string[] = [];
+    for (let from = start; ; ) {
+      const [first] = this.db.range({ start: from, end, limit: 1 });
+      if (first === undefined) return found;
+      const thread = first[0].slice(keys.allCheckpoints.length, first[0].indexOf("/", keys.allCheckpoints.length));
+      found.push(dec(thread));
+      from = prefixRange(`${keys.allCheckpoints}${thread}/`).end;
+    }
+  }
+
+  /** Stores a checkpoint and what is new of its values, in one batch. */
+  put(threadId: string, ns: string, id: string, checkpoint: NewCheckpoint): void {
+    const { changed, kept, ...record } = checkpoint;
+    const parent = record.p === undefined ? undefined : this.get(threadId, ns, record.p)?.record.r;
+    const writes: Write[] = [];
+    const refs: Record<string, ValueRef> = { ...kept };
+    for (const [channel, value] of changed) {
+      refs[channel] = this.values.place(threadId, ns, channel, value, parent?.[channel], writes);
+    }
+    writes.push({ key: keys.checkpoint(threadId, ns, id), value: JSON.stringify({ ...record, r: refs }) });
+    this.db.write(writes);
+    this.#changed(threadId);
+  }
+
+  /** The value that a channel had at some version, in whatever checkpoint of the namespace it was stored. */
+  findValue(threadId: string, ns: string, channel: string, version: number | string | undefined): ValueRef | undefined {
+    for (const { record } of this.list(threadId, ns)) {
+      if (record.cv[channel] === version && record.r[channel] !== undefined) return record.r[channel];
+    }
+    return undefined;
+  }
+
+  /** Pending writes at a checkpoint, by task and index. */
+  writes(threadId: string, ns: string, id: string): StoredWrite[] {
+    const prefix = keys.writesOf(threadId, ns, id);
+    const found: StoredWrite[] = [];
+    for (const [key, text] of this.db.range(prefixRange(prefix))) {
+      for (const write of parseWrites(dec(key.slice(prefix.length)), text)) found.push(write);
+    }
+    return found;
+  }
+
+  /** Adds the writes of one task: regular ones stay as they were first stored, special ones (index < 0) are replaced. */
+  putWrites(threadId: string, ns: string, id: string, taskId: string, writes: readonly StoredWrite[]): void {
+    const key = keys.writes(threadId, ns, id, taskId);
+    const before = this.db.get(key);
+    let all = writes;
+    if (before !== undefined) {
+      const merged = new Map(parseWrites(taskId, before).map((write) => [write.index, write]));
+      for (const write of writes) if (write.index < 0 || !merged.has(write.index)) merged.set(write.index, write);
+      all = [...merged.values()];
+    }
+    const text = all.map((write) => `${write.index}\t${enclose(write.channel)}\t${write.stored}`).join("\n");
+    if (text !== before) this.db.write([{ key, value: text }]);
+    this.#changed(threadId);
+  }
+
+  /** The context with this id; an empty one when there is none. */
+  context(threadId: string, contextId: string | undefined): CheckpointContext {
+    if (contextId === undefined) return EMPTY_CONTEXT;
+    const key = keys.context(threadId, contextId);
+    let context = this.#contexts.get(key);
+    if (context === undefined) {
+      const text = this.db.get(key);
+      if (text === undefined) return EMPTY_CONTEXT;
+      context = JSON.parse(text) as CheckpointContext;
+      this.#contexts.set(key, context);
+    }
+    return context;
+  }
+
+  /** Stores a context, before the first checkpoint that names it. */
+  putContext(threadId: string, contextId: string, context: CheckpointContext): void {
+    const key = keys.context(threadId, contextId);
+    this.db.write([{ key, value: JSON.stringify(context) }]);
+    this.#contexts.set(key, context);
+  }
+
+  /** The JSON of a state's `values`, joined from stored JSON. */
+  valuesJson({ threadId, ns, record }: StoredCheckpoint): string {
+    const { visible } = this.context(threadId, record.d);
+    if (typeof visible === "string") {
+      const ref = record.r[visible];
+      return ref === undefined ? "null" : this.#valueJson(threadId, ns, visible, ref);
+    }
+    const names = visible ?? Object.keys(record.r).filter((name) => !name.startsWith("__") && !name.includes(":"));
+    let text = "{";
+    for (const name of names) {
+      const ref = record.r[name];
+      if (ref === undefined) continue;
+      text += `${text.length === 1 ? "" : ","}${JSON.stringify(name)}:${this.#valueJson(threadId, ns, name, ref)}`;
+    }
+    return `${text}}`;
+  }
+
+  #valueJson(threadId: string, ns: string, channel: string, ref: ValueRef): string {
+    const value = this.values.read(threadId, ns, channel, ref);
+    if ("stored" in value) return wireOf(value.stored);
+    let text = "[";
+    for (const [i, part] of value.parts.entries()) text += (i === 0 ? "" : ",") + wireOf(part);
+    return `${text}]`;
+  }
+
+  /** The changes that delete everything of a thread. */
+  deletion(threadId: string): Write[] {
+    const range = prefixRange(keys.checkpointsOf(threadId));
+    return Array.from(this.db.range(range), ([key]) => ({ key, value: undefined }));
+  }
+
+  /** Forgets what is in memory of a thread whose keys were deleted. */
+  forget(threadId: string): void {
+    const prefix = keys.checkpointsOf(threadId);
+    for (const key of this.#contexts.keys()) if (key.startsWith(prefix)) this.#contexts.delete(key);
+    this.values.forget(threadId);
+    this.#changed(threadId);
+  }
+}
+
+/** Channel names go into a line that is split at tabs. */
+const enclose = (channel: string): string => channel.replaceAll("%", "%25").replaceAll("\t", "%09").replaceAll("\n", "%0A");
+const disclose = (text: string): string => (text.includes("%") ? decodeURIComponent(text) : text);
+
+function parseWrites(taskId: string, text: string): StoredWrite[] {
+  return text.split("\n").map((line) => {
+    const first = line.indexOf("\t");
+    const second = line.indexOf("\t", first + 1);
+    return {
+      taskId,
+      index: Number(line.slice(0, first)),
+      channel: disclose(line.slice(first + 1, second)),
+      stored: line.slice(second + 1),
+    };
+  });
+}

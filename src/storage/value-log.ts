@@ -1,0 +1,188 @@
+// Where channel values live: one numbered log of parts per channel. A list channel (the messages of a conversation) is stored
+// element by element, and a version of it is a few ranges over the log: a turn writes what is new, appending, cutting off the
+// front or changing one message included. Other values are one part each, and small ones stand in the checkpoint itself.
+import { LRUCache } from "lru-cache";
+import { prefixRange, type Database, type Write } from "./database.ts";
+import { keys, partIndex } from "./keys.ts";
+
+/** Where a version of a channel's value is: the value itself, the number of its part, or the ranges of its elements. */
+export type ValueRef = string | number | [from: number, to: number][];
+
+/** A value to place: one stored text, or the stored texts of a list's elements with the live elements. */
+export type PlacedValue = { readonly stored: string } | { readonly parts: readonly string[]; readonly live: readonly unknown[] };
+
+/** The newest version of a list channel that this process has seen. */
+interface ListHead {
+  readonly ranges: readonly [number, number][];
+  readonly parts: readonly string[];
+  live: readonly unknown[] | undefined;
+}
+
+/** Values up to this many characters stand in the checkpoint record. */
+const INLINE_CHARS = 200;
+/** Lists up to this many characters are one value: cheaper than ranges. */
+const SMALL_LIST_CHARS = 256;
+/** A version cut into more ranges than this is written anew. */
+const MAX_RANGES = 48;
+/** Characters of list elements whose newest version is kept in memory, over all threads. */
+const HEAD_CACHE_CHARS = 8 * 1024 * 1024;
+
+/** Whether a list is worth a place of its own for every element. */
+export function isLongList(parts: readonly string[]): boolean {
+  let total = 0;
+  for (const part of parts) if ((total += part.length) > SMALL_LIST_CHARS) return true;
+  return false;
+}
+
+export class ValueLog {
+  readonly #db: Database;
+  readonly #next = new LRUCache<string, number>({ max: 20_000 });
+  readonly #heads = new LRUCache<string, ListHead>({
+    maxSize: HEAD_CACHE_CHARS,
+    sizeCalculation: (head) => head.parts.reduce((sum, part) => sum + part.length + 16, 64),
+  });
+
+  constructor(db: Database) {
+    this.#db = db;
+  }
+
+  /**
+   * Finds a place for a new version of a channel's value.
+   * @param base ref of the version that it was made from, whose elements need no new place; undefined when there is none.
+   * @param writes receives what must be stored, in the same batch as the ref.
+   */
+  place(threadId: string, ns: string, channel: string, value: PlacedValue, base: ValueRef | undefined, writes: Write[]): ValueRef {
+    if ("stored" in value) {
+      if (value.stored.length <= INLINE_CHARS) return value.stored;
+      const index = this.#take(threadId, ns, channel, 1);
+      writes.push({ key: keys.part(threadId, ns, channel, index), value: value.stored });
+      return index;
+    }
+    const known = Array.isArray(base) ? this.#list(threadId, ns, channel, base) : { ranges: [], parts: [] };
+    const { parts } = value;
+    const shorter = Math.min(parts.length, known.parts.length);
+    let head = 0;
+    while (head < shorter && parts[head] === known.parts[head]) head++;
+    let tail = 0;
+    while (tail < shorter - head && parts[parts.length - 1 - tail] === known.parts[known.parts.length - 1 - tail]) tail++;
+    let ranges = this.#splice(known, head, tail, parts, threadId, ns, channel, writes);
+    if (ranges.length > MAX_RANGES) {
+      ranges = this.#splice({ ranges: [], parts: [] }, 0, 0, parts, threadId, ns, channel, writes);
+    }
+    this.#heads.set(keys.parts(threadId, ns, channel), { ranges, parts, live: value.live });
+    return ranges;
+  }
+
+  /** Writes the elements between a kept head and a kept tail; returns the ranges of the whole. */
+  #splice(
+    known: { readonly ranges: readonly [number, number][]; readonly parts: readonly string[] },
+    head: number,
+    tail: number,
+    parts: readonly string[],
+    threadId: string,
+    ns: string,
+    channel: string,
+    writes: Write[],
+  ): [number, number][] {
+    const ranges = cut(known.ranges, 0, head);
+    const fresh = parts.length - head - tail;
+    if (fresh > 0) {
+      const first = this.#take(threadId, ns, channel, fresh);
+      for (let i = 0; i < fresh; i++) {
+        writes.push({ key: keys.part(threadId, ns, channel, first + i), value: parts[head + i]! });
+      }
+      ranges.push([first, first + fresh]);
+    }
+    ranges.push(...cut(known.ranges, known.parts.length - tail, known.parts.length));
+    return joinRanges(ranges);
+  }
+
+  /** The stored texts of a version: one, or one per element of a list. */
+  read(threadId: string, ns: string, channel: string, ref: ValueRef): { stored: string } | { parts: readonly string[] } {
+    if (typeof ref === "string") return { stored: ref };
+    if (typeof ref === "number") return { stored: this.#part(threadId, ns, channel, ref) };
+    return { parts: this.#list(threadId, ns, channel, ref).parts };
+  }
+
+  /** The live elements of a list version, where this process has them; they may have been changed in place since. */
+  live(threadId: string, ns: string, channel: string, ref: ValueRef): readonly unknown[] | undefined {
+    const head = Array.isArray(ref) ? this.#heads.get(keys.parts(threadId, ns, channel)) : undefined;
+    return head !== undefined && sameRanges(head.ranges, ref as [number, number][]) ? head.live : undefined;
+  }
+
+  /** Keeps live elements for the next reader of this version. */
+  keepLive(threadId: string, ns: string, channel: string, ref: ValueRef, live: readonly unknown[]): void {
+    const head = Array.isArray(ref) ? this.#heads.get(keys.parts(threadId, ns, channel)) : undefined;
+    if (head !== undefined && sameRanges(head.ranges, ref as [number, number][])) head.live = live;
+  }
+
+  /** Forgets what is in memory of a thread, after its keys were deleted. */
+  forget(threadId: string): void {
+    const prefix = keys.checkpointsOf(threadId);
+    for (const cache of [this.#next, this.#heads]) {
+      for (const key of cache.keys()) if (key.startsWith(prefix)) cache.delete(key);
+    }
+  }
+
+  #list(threadId: string, ns: string, channel: string, ranges: [number, number][]): ListHead {
+    const name = keys.parts(threadId, ns, channel);
+    const head = this.#heads.get(name);
+    if (head !== undefined && sameRanges(head.ranges, ranges)) return head;
+    const parts: string[] = [];
+    for (const [from, to] of ranges) {
+      const start = keys.part(threadId, ns, channel, from);
+      const end = keys.part(threadId, ns, channel, to);
+      for (const [, value] of this.#db.range({ start, end })) parts.push(value);
+    }
+    const read: ListHead = { ranges, parts, live: undefined };
+    if (head === undefined) this.#heads.set(name, read);
+    return read;
+  }
+
+  #part(threadId: string, ns: string, channel: string, index: number): string {
+    const stored = this.#db.get(keys.part(threadId, ns, channel, index));
+    if (stored === undefined) throw new Error(`channel "${channel}" of thread ${threadId}: part ${index} is missing`);
+    return stored;
+  }
+
+  /** The first of `count` unused numbers of a channel's log. */
+  #take(threadId: string, ns: string, channel: string, count: number): number {
+    const name = keys.parts(threadId, ns, channel);
+    let next = this.#next.get(name);
+    if (next === undefined) {
+      next = 0;
+      for (const [key] of this.#db.range({ ...prefixRange(name), reverse: true, limit: 1 })) next = partIndex(key) + 1;
+    }
+    this.#next.set(name, next + count);
+    return next;
+  }
+}
+
+/** The ranges of the elements `from` (inclusive) to `to` (exclusive) of a list. */
+function cut(ranges: readonly [number, number][], from: number, to: number): [number, number][] {
+  const result: [number, number][] = [];
+  let at = 0;
+  for (const [start, end] of ranges) {
+    const length = end - start;
+    const first = Math.max(from - at, 0);
+    const last = Math.min(to - at, length);
+    if (first < last) result.push([start + first, start + last]);
+    at += length;
+  }
+  return result;
+}
+
+function joinRanges(ranges: readonly [number, number][]): [number, number][] {
+  const result: [number, number][] = [];
+  for (const [from, to] of ranges) {
+    const last = result.at(-1);
+    if (last !== undefined && last[1] === from) last[1] = to;
+    else result.push([from, to]);
+  }
+  return result;
+}
+
+function sameRanges(a: readonly [number, number][], b: readonly [number, number][]): boolean {
+  if (a === b) return true;
+  return a.length === b.length && a.every(([from, to], i) => from === b[i]![0] && to === b[i]![1]);
+}
