@@ -66,4 +66,6 @@ export interface ProjectConfig {
   /** Absolute path of the env file, to watch it; null when `env` is an object or absent. */
   readonly envFile: string | null;
   readonly http: HttpConfig;
+  /** False when `disable_persistence` is set: state is kept in memory only. */
+  readonly persist: boolean;
 }

@@ -75,6 +75,10 @@ export interface LangGraphRuntime {
   readonly checkpoint: Record<string, unknown>;
   /** Version of `@langchain/langgraph`, e.g. `1.4.18`. */
   readonly version: string;
+  /** Real path of the package `@langchain/langgraph`. */
+  readonly folder?: string;
+  /** Imports another module of the same installation, such as `@langchain/langgraph/zod/schema`. */
+  importModule?(specifier: string): Promise<Record<string, unknown>>;
 }
 
 /** JSON schemas of one graph, as far as they can be known at run time; null where they cannot. */

@@ -198,7 +198,8 @@ export class CheckpointStore {
 
   /** The JSON of a state's `values`, joined from stored JSON. */
   valuesJson({ threadId, ns, record }: StoredCheckpoint): string {
-    const { visible } = this.context(threadId, record.d);
+    // A context names the root graph's channels; what a subgraph shows is everything but LangGraph's own channels.
+    const visible = ns === "" ? this.context(threadId, record.d).visible : null;
     if (typeof visible === "string") {
       const ref = record.r[visible];
       return ref === undefined ? "null" : this.#valueJson(threadId, ns, visible, ref);

@@ -22,6 +22,12 @@ export interface Encoded {
   readonly stored: string;
 }
 
+/**
+ * How deep in a value messages are looked for whose JSON is remembered: a state is an object of lists, an update an object of
+ * such objects. Deeper values are serialised as a whole.
+ */
+const MEMO_DEPTH = 3;
+
 interface Memo extends Encoded {
   readonly snap: unknown;
 }
@@ -113,20 +119,30 @@ export class Codec {
    * The JSON that clients see of any value. Messages become flat records, maps objects or entry lists, sets arrays, bigints
    * strings, bytes base64, cycles "[Circular]": a value that a graph returns never makes its run fail here.
    */
-  wire(value: unknown): string {
-    if (!Array.isArray(value)) return this.#wireItem(value);
+  wire(value: unknown, depth = 0): string {
+    if (typeof value === "string") return JSON.stringify(value);
+    if (isMessage(value)) return this.encodeQuick(value)?.wire ?? stringifyTolerant(value);
+    if (typeof value !== "object" || value === null) return isPlain(value) ? JSON.stringify(value) : stringifyTolerant(value);
+    if (depth < MEMO_DEPTH) {
+      if (Array.isArray(value)) return this.#wireArray(value, depth + 1);
+      if (Object.getPrototypeOf(value) === Object.prototype && !("toJSON" in value)) return this.#wireObject(value, depth + 1);
+    }
+    return isPlain(value) ? JSON.stringify(value) : stringifyTolerant(value);
+  }
+
+  #wireArray(value: readonly unknown[], depth: number): string {
     let text = "[";
-    for (let i = 0; i < value.length; i++) text += (i === 0 ? "" : ",") + this.#wireItem(value[i]);
+    for (let i = 0; i < value.length; i++) text += (i === 0 ? "" : ",") + this.wire(value[i], depth);
     return `${text}]`;
   }
 
-  #wireItem(value: unknown): string {
-    if (typeof value === "string") return JSON.stringify(value);
-    if (isMessage(value)) {
-      const quick = this.encodeQuick(value);
-      if (quick !== undefined) return quick.wire;
-    } else if (isPlain(value)) return JSON.stringify(value);
-    return stringifyTolerant(value);
+  #wireObject(value: object, depth: number): string {
+    let text = "{";
+    for (const [key, item] of Object.entries(value)) {
+      if (item === undefined || typeof item === "function" || typeof item === "symbol") continue;
+      text += `${text.length === 1 ? "" : ","}${JSON.stringify(key)}:${this.wire(item, depth)}`;
+    }
+    return `${text}}`;
   }
 
   /** The wire JSON of something that is seen once, such as a token: nothing is remembered of it. */
@@ -136,17 +152,6 @@ export class Codec {
       if (isPlain(fields)) return JSON.stringify(fields);
     }
     return stringifyTolerant(value);
-  }
-
-  /** The JSON of a state: the lists in it are joined from what is remembered of their elements. */
-  wireState(values: unknown): string {
-    if (typeof values !== "object" || values === null || Object.getPrototypeOf(values) !== Object.prototype) return this.wire(values);
-    let text = "{";
-    for (const [key, value] of Object.entries(values)) {
-      if (value === undefined || typeof value === "function") continue;
-      text += `${text.length === 1 ? "" : ","}${JSON.stringify(key)}:${this.wire(value)}`;
-    }
-    return `${text}}`;
   }
 
   /**

@@ -32,6 +32,8 @@ export const keys = {
   part: (threadId: string, ns: string, channel: string, index: number) =>
     `k/${enc(threadId)}/p/${enc(ns)}/${enc(channel)}/${index.toString(36).padStart(7, "0")}`,
   parts: (threadId: string, ns: string, channel: string) => `k/${enc(threadId)}/p/${enc(ns)}/${enc(channel)}/`,
+  /** Items of the long-term store; long-term-record.ts makes the keys below it. */
+  items: "s/",
   /** What the checkpoints of one run share: metadata and the names of the visible channels. */
   context: (threadId: string, contextId: string) => `k/${enc(threadId)}/d/${enc(contextId)}`,
 } as const;

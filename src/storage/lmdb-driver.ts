@@ -12,9 +12,8 @@ import type { Database, Range, Write } from "./database.ts";
 const SYNC_DELAY_MS = 500;
 /** LMDB refuses longer keys. */
 const MAX_KEY_BYTES = 1978;
-/** First bytes of an LMDB data file: page 0 is a meta page with this magic number at offset 16 (little endian). */
-const LMDB_MAGIC = 0xbeefc0de;
-const LMDB_MAGIC_OFFSET = 16;
+/** Layout of the two meta pages that an LMDB file (of the lmdb package, format 2) begins with; numbers are little endian. */
+const META = { magic: 0xbeefc0de, magicAt: 24, pageSizeAt: 48, lastPageAt: 144, transactionAt: 152, bytes: 160 } as const;
 
 /** The data file is not one that LMDB can open. */
 export class DamagedStorageError extends Error {
@@ -79,20 +78,37 @@ export function lmdbDatabase(folder: string): Database {
   };
 }
 
-/** Refuses a file whose first page is not LMDB's, because lmdb itself may crash the process on one. */
+/**
+ * Refuses a file that does not begin like a database or is shorter than it says, because lmdb itself reads through a memory map
+ * and takes the process down on one.
+ */
 function checkHeader(file: string): void {
   const size = statSync(file).size;
   if (size === 0) return;
-  const head = Buffer.alloc(LMDB_MAGIC_OFFSET + 4);
   const fd = openSync(file, "r");
   try {
-    const read = readSync(fd, head, 0, head.length, 0);
-    if (read < head.length || head.readUInt32LE(LMDB_MAGIC_OFFSET) !== LMDB_MAGIC) {
-      throw new DamagedStorageError("the data file does not begin like a database");
+    const first = readMeta(fd, 0);
+    const second = readMeta(fd, first.pageSize);
+    const { lastPage, pageSize } = first.transaction >= second.transaction ? first : second;
+    if ((lastPage + 1) * pageSize > size) {
+      throw new DamagedStorageError(`the data file ends at ${size} bytes and should have ${(lastPage + 1) * pageSize}`);
     }
   } finally {
     closeSync(fd);
   }
+}
+
+function readMeta(fd: number, at: number): { pageSize: number; lastPage: number; transaction: number } {
+  const page = Buffer.alloc(META.bytes);
+  const read = readSync(fd, page, 0, page.length, at);
+  if (read < page.length || page.readUInt32LE(META.magicAt) !== META.magic) {
+    throw new DamagedStorageError("the data file does not begin like a database");
+  }
+  return {
+    pageSize: page.readUInt32LE(META.pageSizeAt),
+    lastPage: Number(page.readBigUInt64LE(META.lastPageAt)),
+    transaction: Number(page.readBigUInt64LE(META.transactionAt)),
+  };
 }
 
 /** Flushes the file off the event loop, at most once per SYNC_DELAY_MS, and only after a change. */

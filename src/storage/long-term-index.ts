@@ -1,14 +1,15 @@
 // The in-memory index of the long-term store: a tree of namespace labels. Every node of the tree links all items below it by
 // recency, so that a search under any prefix walks exactly the items under it, newest first, and stops when it has enough.
-// It holds heads only, about 400 bytes an item; it is derived from the database at start and never the truth.
+// It holds heads only, about 600 bytes an item; it is derived from the database at start and never the truth.
 
 import type { ItemHead } from "./long-term-record.ts";
 
-/** One item in the index. Heads are replaced, never changed, except for the time of expiry. */
+/** One item in the index; a put makes a new entry. */
 export interface Entry {
-  readonly head: ItemHead;
+  /** As stored. A refresh of the ttl replaces it, with the same name, times and sequence. */
+  head: ItemHead;
   readonly storageKey: string;
-  /** Milliseconds since the epoch; Infinity when it never expires. May be later than the one stored, see LongTermStore. */
+  /** Milliseconds since the epoch; Infinity when it never expires. May be later than `head` says, see LongTermStore. */
   expiresAt: number;
 }
 

@@ -3,70 +3,27 @@
 
 import type {
   BaseStore,
-  GetOperation,
   Item,
-  ListNamespacesOperation,
   Operation,
   OperationResults,
   PutOperation,
   SearchItem,
   SearchOperation,
 } from "@langchain/langgraph-checkpoint";
-import { ApiError } from "../errors.ts";
-import { type Clock, systemClock } from "../ids.ts";
-import type { Database, Write } from "./database.ts";
-import { ItemCache, type JsonObject, type WireItem, type WireSearchItem } from "./long-term-cache.ts";
-import { compileFilter } from "./long-term-filter.ts";
-import { type Entry, LongTermIndex, type NamespaceCondition } from "./long-term-index.ts";
-import { checkLabels, checkNamespace, checkWritable } from "./long-term-namespace.ts";
-import { decodeHead, encodeRecord, type ItemHead, ITEMS, storageKey, valueText } from "./long-term-record.ts";
+import type { Database } from "./database.ts";
+import type { JsonObject, WireItem, WireSearchItem } from "./long-term-cache.ts";
+import type { Entry, NamespaceCondition } from "./long-term-index.ts";
+import { LongTermItems, type LongTermStoreOptions, type PutItem, type SearchItems } from "./long-term-items.ts";
+import { checkLabels, checkNamespace } from "./long-term-namespace.ts";
 
 export type { JsonObject, WireItem, WireSearchItem } from "./long-term-cache.ts";
-
-const MINUTE_MS = 60_000;
-/** Least milliseconds between two looks for expired items that nobody reads; there is no timer. */
-const SWEEP_MS = 60_000;
-/** A read that moves the expiry by less than this share of the ttl stores nothing. */
-const REFRESH_SHARE = 0.05;
-
-/** Settings of a LongTermStore. */
-export interface LongTermStoreOptions {
-  readonly clock?: Clock;
-  /** Minutes to live of items put without a ttl; default: for ever. */
-  readonly defaultTtl?: number;
-  /** Whether get and search start an item's ttl again; default true. */
-  readonly refreshOnRead?: boolean;
-  /** Characters of JSON whose parsed form is kept in memory; default 32 Mi. */
-  readonly cacheChars?: number;
-}
-
-/** One item to store. */
-export interface PutItem {
-  readonly namespace: readonly string[];
-  readonly key: string;
-  readonly value: JsonObject;
-  /** Minutes; null: for ever; absent: the store's default. */
-  readonly ttl?: number | null | undefined;
-}
-
-/** What to search. `query` is not here: there is no semantic index, and the reference's in-memory store ignores it then, too. */
-export interface SearchItems {
-  /** Labels that the namespaces begin with; default none: all items. */
-  readonly namespacePrefix?: readonly string[] | undefined;
-  /** See compileFilter. */
-  readonly filter?: Readonly<Record<string, unknown>> | undefined;
-  /** Default 10. */
-  readonly limit?: number | undefined;
-  /** Default 0. */
-  readonly offset?: number | undefined;
-  /** Default: the store's `refreshOnRead`. */
-  readonly refreshTtl?: boolean | undefined;
-}
+export type { LongTermStoreOptions, SearchItems } from "./long-term-items.ts";
 
 /** Which namespaces to list; `*` stands for any one label. */
 export interface ListNamespaces {
   readonly prefix?: readonly string[] | undefined;
   readonly suffix?: readonly string[] | undefined;
+  /** Longer namespaces are cut to so many labels. */
   readonly maxDepth?: number | undefined;
   /** Default 100. */
   readonly limit?: number | undefined;
@@ -75,44 +32,36 @@ export interface ListNamespaces {
 }
 
 /**
- * The long-term store over a Database of which it owns the keys `s/…`. The index is built at first use.
+ * The long-term store over a Database of which it owns the keys `s/…`. The index of all items (heads, not values) is built at
+ * first use; parsed values are cached within a bound.
  *
- * A mutation is committed before its call returns. An expired item is absent for every caller and is deleted when it is met or at
- * a later write. A refresh by reading is exact in this process; on disk it may lag by a twentieth of the ttl, so that reading
+ * A mutation is committed before its call returns. An expired item is absent for every caller, and is deleted when it is met or
+ * at a later write. A refresh by reading is exact in this process; on disk it may lag by a twentieth of the ttl, so that reading
  * does not write each time: after SIGKILL an item may expire that much early.
  *
- * The first group of methods is BaseStore's: values in and out are copies, refused names reject with ApiError 422, reads of
- * impossible names find nothing. The second group is for HTTP: synchronous, wire items that share the cache's objects.
+ * The first group of methods is BaseStore's: values in and out are copies, a refused put rejects with ApiError 422, reading or
+ * deleting under an impossible name finds nothing. The second group is for HTTP: synchronous, with wire items that share the
+ * objects of the cache, so only to be serialised.
  */
 export class LongTermStore implements BaseStore {
-  readonly #database: Database;
-  readonly #clock: Clock;
-  readonly #defaultTtl: number | undefined;
-  readonly #refreshOnRead: boolean;
-  readonly #cache: ItemCache;
-  #opened: LongTermIndex | undefined;
-  #sequence = 0;
-  #nextSweep = 0;
+  readonly #items: LongTermItems;
 
   constructor(database: Database, options: LongTermStoreOptions = {}) {
-    this.#database = database;
-    this.#clock = options.clock ?? systemClock;
-    this.#defaultTtl = options.defaultTtl;
-    this.#refreshOnRead = options.refreshOnRead ?? true;
-    this.#cache = new ItemCache(options.cacheChars);
+    this.#items = new LongTermItems(database, options);
   }
 
   // For graphs: BaseStore
 
   async get(namespace: string[], key: string): Promise<Item | null> {
-    return this.#getForGraph({ namespace, key });
+    return this.#getItem(namespace, key);
   }
 
+  /** Last put first; `query` is ignored, as by LangGraph's in-memory store without an index. */
   async search(
     namespacePrefix: string[],
     options: Omit<SearchOperation, "namespacePrefix"> = {},
   ): Promise<SearchItem[]> {
-    return this.#searchForGraph({ ...options, namespacePrefix });
+    return this.#searchItems({ ...options, namespacePrefix });
   }
 
   /** @param _index ignored: there is no semantic index. */
@@ -122,33 +71,34 @@ export class LongTermStore implements BaseStore {
     value: Record<string, unknown>,
     _index?: false | string[],
   ): Promise<void> {
-    this.#commit([{ namespace, key, value }]);
+    this.#items.commit([{ namespace, key, value }]);
   }
 
   async delete(namespace: string[], key: string): Promise<void> {
-    this.#commit([{ namespace, key, value: null }]);
+    this.#items.commit([{ namespace, key, value: null }]);
   }
 
-  async listNamespaces(options: Parameters<BaseStore["listNamespaces"]>[0] = {}): Promise<string[][]> {
+  async listNamespaces(options: ListNamespaces = {}): Promise<string[][]> {
     return this.#list(options);
   }
 
-  /** Reads see the store as it was before the batch; its puts and deletes are committed together, or none when one is refused. */
+  /** Reads see the store as it was before the batch; its puts and deletes are committed together, or none if one is refused. */
   async batch<Op extends Operation[]>(operations: Op): Promise<OperationResults<Op>> {
     const puts: PutOperation[] = [];
     const results = operations.map((operation) => {
-      if ("namespacePrefix" in operation) return this.#searchForGraph(operation);
+      if ("namespacePrefix" in operation) return this.#searchItems(operation);
       if ("value" in operation) return void puts.push(operation);
-      if ("key" in operation) return this.#getForGraph(operation);
-      return this.#listMatching(operation);
+      if ("key" in operation) return this.#getItem(operation.namespace, operation.key);
+      const { matchConditions = [], maxDepth, limit = Infinity, offset = 0 } = operation;
+      return this.#items.namespaces(matchConditions, maxDepth).slice(offset, offset + limit);
     });
-    this.#commit(puts);
+    this.#items.commit(puts);
     return results as OperationResults<Op>;
   }
 
   /** Builds the index now instead of at first use. */
   start(): void {
-    this.#index();
+    void this.#items.index;
   }
 
   /** Does nothing: the Database belongs to whoever opened it. */
@@ -156,30 +106,34 @@ export class LongTermStore implements BaseStore {
 
   // For HTTP
 
-  /** @throws ApiError 422 for a bad namespace, key, ttl or a value that is not a JSON object. */
-  putItem(item: PutItem): void {
-    this.#commit([item]);
+  /** @throws ApiError 422 for a bad namespace or ttl, or a value that is not a JSON object. */
+  putItem(item: PutItem & { readonly value: JsonObject }): void {
+    this.#items.commit([item]);
   }
 
   /** @throws ApiError 422 for a bad namespace. */
-  getItem(namespace: readonly string[], key: string, options: { refreshTtl?: boolean | undefined } = {}): WireItem | null {
+  getItem(
+    namespace: readonly string[],
+    key: string,
+    options: { readonly refreshTtl?: boolean | undefined } = {},
+  ): WireItem | null {
     checkNamespace(namespace);
-    const entry = this.#get(namespace, key, options.refreshTtl);
+    const entry = this.#items.get(namespace, key, options.refreshTtl);
     if (entry === undefined) return null;
-    const { score: _, ...item } = this.#read(entry);
+    const { score: _, ...item } = this.#items.read(entry);
     return item;
   }
 
   /** Deleting what is not there is fine. @throws ApiError 422 for a bad namespace. */
   deleteItem(namespace: readonly string[], key: string): void {
     checkNamespace(namespace);
-    this.#commit([{ namespace, key, value: null }]);
+    this.#items.commit([{ namespace, key, value: null }]);
   }
 
   /** Last put first. @throws ApiError 422 for a bad prefix or filter. */
-  searchItems(search: SearchItems): WireSearchItem[] {
+  searchItems(search: SearchItems = {}): WireSearchItem[] {
     checkLabels(search.namespacePrefix ?? []);
-    return this.#search(search).map((entry) => this.#read(entry));
+    return this.#items.search(search).map((entry) => this.#items.read(entry));
   }
 
   /** Sorted by labels. @throws ApiError 422 for a bad prefix or suffix. */
@@ -189,77 +143,26 @@ export class LongTermStore implements BaseStore {
     return this.#list(options);
   }
 
-  #index(): LongTermIndex {
-    if (this.#opened !== undefined) return this.#opened;
-    const entries: Entry[] = [];
-    for (const [key, record] of this.#database.range(ITEMS)) entries.push(toEntry(key, decodeHead(record)));
-    const index = new LongTermIndex();
-    for (const entry of entries.toSorted((a, b) => a.head.sequence - b.head.sequence)) {
-      index.insert(entry);
-      this.#sequence = entry.head.sequence;
-    }
-    return (this.#opened = index);
-  }
-
-  #getForGraph({ namespace, key }: GetOperation): Item | null {
-    const entry = this.#get(namespace, key);
+  #getItem(namespace: readonly string[], key: string): Item | null {
+    const entry = this.#items.get(namespace, key);
     return entry === undefined ? null : this.#toItem(entry);
   }
 
-  #searchForGraph(operation: SearchOperation): SearchItem[] {
-    return this.#search(operation).map((entry) => this.#toItem(entry));
+  #searchItems(search: SearchItems): SearchItem[] {
+    return this.#items.search(search).map((entry) => this.#toItem(entry));
   }
 
-  /** A node may change what it gets, so it gets a value of its own. */
+  /** A node may change what it gets, so it gets objects of its own. */
   #toItem(entry: Entry): Item {
     const { namespace, key, createdAt, updatedAt } = entry.head;
-    const value = JSON.parse(this.#text(entry)) as Record<string, unknown>;
+    const value = JSON.parse(this.#items.text(entry)) as Record<string, unknown>;
     return { namespace: [...namespace], key, value, createdAt: new Date(createdAt), updatedAt: new Date(updatedAt) };
   }
 
-  #read(entry: Entry): WireSearchItem {
-    return this.#cache.read(entry, (one) => this.#text(one));
-  }
-
-  #text(entry: Entry): string {
-    const record = this.#database.get(entry.storageKey);
-    if (record === undefined) throw new Error(`store item ${entry.storageKey} is missing from the database`);
-    return valueText(record);
-  }
-
-  #get(namespace: readonly string[], key: string, refresh?: boolean): Entry | undefined {
-    const now = this.#clock.now();
-    const entry = this.#index().find(namespace, key);
-    if (entry === undefined) return undefined;
-    if (entry.expiresAt <= now) this.#drop([entry]);
-    else this.#refresh([entry], now, refresh);
-    return entry.expiresAt <= now ? undefined : entry;
-  }
-
-  #search({ namespacePrefix = [], filter, limit = 10, offset = 0, refreshTtl }: SearchItems): Entry[] {
-    const now = this.#clock.now();
-    const matches = compileFilter(filter);
-    const found: Entry[] = [];
-    const expired: Entry[] = [];
-    let skip = offset;
-    if (limit <= 0) return found;
-    for (const entry of this.#index().newestFirst(namespacePrefix)) {
-      if (entry.expiresAt <= now) expired.push(entry);
-      else if (matches === undefined || matches(this.#read(entry).value)) {
-        if (skip-- > 0) continue;
-        found.push(entry);
-        if (found.length >= limit) break;
-      }
-    }
-    this.#drop(expired);
-    this.#refresh(found, now, refreshTtl);
-    return found;
-  }
-
-  #list({ prefix, suffix, ...options }: ListNamespaces): string[][] {
-    const matchConditions: NamespaceCondition[] = [];
-    if (prefix) matchConditions.push({ matchType: "prefix", path: prefix });
-    if (suffix) matchConditions.push({ matchType: "suffix", path: suffix });
-    return this.#listMatching({ limit: 100, offset: 0, ...options, matchConditions });
+  #list({ prefix, suffix, maxDepth, limit = 100, offset = 0 }: ListNamespaces): string[][] {
+    const conditions: NamespaceCondition[] = [];
+    if (prefix !== undefined) conditions.push({ matchType: "prefix", path: prefix });
+    if (suffix !== undefined) conditions.push({ matchType: "suffix", path: suffix });
+    return this.#items.namespaces(conditions, maxDepth).slice(offset, offset + limit);
   }
 }

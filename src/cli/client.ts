@@ -1,0 +1,169 @@
+// Talks to a server over HTTP for the client commands, and turns what goes wrong into one sentence and an exit code.
+import { FetchError, ofetch } from "ofetch";
+import { CliError, EXIT } from "../errors.ts";
+import type { Target } from "./discover.ts";
+import type { Io } from "./io.ts";
+import { oneLine } from "./text.ts";
+
+/** One request; `query` values of undefined are left out. */
+export interface RequestOptions {
+  readonly body?: Record<string, unknown> | undefined;
+  readonly query?: Record<string, string | number | readonly string[] | undefined>;
+  readonly headers?: Record<string, string>;
+  readonly signal?: AbortSignal;
+  /** Milliseconds until the answer begins. */
+  readonly timeout?: number;
+}
+
+/** An open event stream. */
+export interface OpenStream {
+  readonly body: AsyncIterable<Uint8Array>;
+  /** Path of the run, when the server created one. */
+  readonly contentLocation: string | null;
+  /** Path that gives the rest of this stream after a break. */
+  readonly location: string | null;
+}
+
+/** The answer of the server was an error; `status` tells which. */
+export class HttpCliError extends CliError {
+  readonly status: number;
+  constructor(status: number, message: string, hint: string | undefined, cause: unknown) {
+    super(message, { hint, cause });
+    this.status = status;
+  }
+}
+
+/** Why a connection failed, in words. */
+const FAILURES: Readonly<Record<string, string>> = {
+  ENOTFOUND: "no such host",
+  EAI_AGAIN: "no such host",
+  ECONNRESET: "the connection was closed",
+  UND_ERR_SOCKET: "the connection was closed",
+  ETIMEDOUT: "no answer",
+  UND_ERR_CONNECT_TIMEOUT: "no answer",
+};
+
+type Method = "GET" | "POST";
+
+/** A connection to one server. */
+export class Client {
+  readonly target: Target;
+  readonly #headers: Record<string, string>;
+
+  constructor(target: Target, env: Io["env"]) {
+    this.target = target;
+    const key = env["AGENT_SERVER_API_KEY"] ?? env["LANGGRAPH_API_KEY"] ?? env["LANGSMITH_API_KEY"];
+    this.#headers = key ? { "x-api-key": key } : {};
+  }
+
+  /** The JSON of a GET. */
+  get<T>(path: string, options: RequestOptions = {}): Promise<T> {
+    return this.#json<T>("GET", path, options);
+  }
+
+  /** The JSON of a POST; undefined when the answer has no body. */
+  post<T>(path: string, options: RequestOptions = {}): Promise<T> {
+    return this.#json<T>("POST", path, options);
+  }
+
+  /** Opens a stream of server-sent events. */
+  async stream(method: Method, path: string, options: RequestOptions = {}): Promise<OpenStream> {
+    const response = await this.#send<"stream">(method, path, options, { responseType: "stream" });
+    const type = response.headers.get("content-type") ?? "";
+    if (!response._data || !type.includes("text/event-stream")) throw this.#notOurs(`an event stream, but ${type}`);
+    return {
+      body: response._data as unknown as AsyncIterable<Uint8Array>,
+      contentLocation: response.headers.get("content-location"),
+      location: response.headers.get("location"),
+    };
+  }
+
+  async #json<T>(method: Method, path: string, options: RequestOptions): Promise<T> {
+    const response = await this.#send<"text">(method, path, options, { responseType: "text" });
+    const text = response._data ?? "";
+    try {
+      return (text.trim() === "" ? undefined : JSON.parse(text)) as T;
+    } catch {
+      throw this.#notOurs("JSON");
+    }
+  }
+
+  async #send<R extends "text" | "stream">(
+    method: Method,
+    path: string,
+    { query, headers, ...rest }: RequestOptions,
+    as: { responseType: R },
+  ) {
+    try {
+      return await ofetch.raw<string, R>(this.target.url + path, {
+        method,
+        // ofetch repeats a GET on 409 and 5xx by default; a command says what happened instead.
+        retry: 0,
+        headers: { ...this.#headers, ...headers },
+        query: { ...query },
+        ...as,
+        ...rest,
+      });
+    } catch (error) {
+      throw rest.signal?.aborted ? error : await this.#explain(error);
+    }
+  }
+
+  async #explain(error: unknown): Promise<unknown> {
+    if (!(error instanceof FetchError)) return error;
+    if (error.response) return httpError(error.response.status, await detailOf(error), error);
+    const { url, source } = this.target;
+    const from = source === "--url" || source === "AGENT_SERVER_URL" ? ` (from ${source})` : "";
+    const code = deepCode(error);
+    const reason = code === undefined ? oneLine(error.message, 200) : (FAILURES[code] ?? code);
+    const refused = code === "ECONNREFUSED";
+    return new CliError(refused ? `No server at ${url}${from}.` : `Cannot reach ${url}${from}: ${reason}.`, {
+      exitCode: EXIT.noServer,
+      hint: "Start one in your project with: agent-server dev",
+      cause: error,
+    });
+  }
+
+  #notOurs(expected: string): CliError {
+    return new CliError(
+      `${this.target.url} answers, but not like an agent server: expected ${oneLine(expected, 100)}.`,
+      {
+        hint: "Choose the server with --url or AGENT_SERVER_URL.",
+      },
+    );
+  }
+}
+
+function httpError(status: number, detail: string, cause: unknown): HttpCliError {
+  const hint =
+    status === 401 || status === 403 ? "Set AGENT_SERVER_API_KEY to a key that this server accepts." : undefined;
+  return new HttpCliError(status, `${detail} (HTTP ${status})`, hint, cause);
+}
+
+/** The `detail` of an error answer; its status text when it has none. */
+async function detailOf(failure: FetchError): Promise<string> {
+  const data: unknown = failure.data;
+  const text = data instanceof ReadableStream ? await new Response(data).text().catch(() => "") : data;
+  try {
+    const body = (typeof text === "string" ? JSON.parse(text) : text) as { detail?: unknown } | null;
+    if (typeof body?.detail === "string") return oneLine(body.detail, 500).replace(/\.$/, "");
+  } catch {
+    // Not JSON: a proxy or another program answered.
+  }
+  return `The server answered ${failure.response?.statusText || "with an error"}`;
+}
+
+/** The system's code of a failed connection lies some causes deep, or inside an AggregateError for a name with two addresses. */
+function deepCode(error: unknown): string | undefined {
+  for (let at = error; at instanceof Error; at = at.cause) {
+    const { code } = at as NodeJS.ErrnoException;
+    if (typeof code === "string") return code;
+    if (at instanceof AggregateError) return deepCode(at.errors[0]);
+  }
+  return undefined;
+}
+
+/** True when a broken stream may work again: the connection failed, not the request. */
+export function isConnectionError(error: unknown): boolean {
+  return error instanceof CliError ? error.exitCode === EXIT.noServer : true;
+}

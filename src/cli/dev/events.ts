@@ -1,0 +1,75 @@
+// What `dev` says while it runs: one line per event, and the user's own code framed once when it is broken.
+import type { ChalkInstance } from "chalk";
+import { formatDiagnostic } from "../../config/format.ts";
+import type { Diagnostic } from "../../config/types.ts";
+import type { ServerEvent } from "../../server/types.ts";
+import type { Output } from "../output.ts";
+import { count, oneLine, plain } from "../text.ts";
+
+/** Returns the printer of one `dev` session. */
+export function eventPrinter(output: Output, cwd: string): (event: ServerEvent) => void {
+  const { note, err } = output;
+  // The frame shown last for a graph: saving a file twice must not print it twice.
+  const shown = new Map<string, string>();
+
+  const failed = (event: Extract<ServerEvent, { type: "failed" }>): void => {
+    const names = event.ids.join(", ");
+    const { diagnostic } = event.error as { diagnostic?: Diagnostic };
+    // A loader's error carries the place in the user's file; any other at least its own words.
+    const text = diagnostic ? paint(diagnostic, err, cwd) : plain(event.error.stack ?? event.error.message);
+    if (shown.get(names) === text) return note(`${err.red("still broken:")} ${names}`);
+    shown.set(names, text);
+    note(text);
+    note(
+      event.firstLoad
+        ? err.dim(`${names} cannot run until this is repaired; saving the file loads it again.`)
+        : err.dim(`${names} keeps running as it was last loaded.`),
+    );
+  };
+
+  return (event) => {
+    switch (event.type) {
+      case "loaded":
+        return;
+      case "reloaded":
+        shown.clear();
+        return note(`${err.green("reloaded")} ${event.ids.join(", ")} in ${Math.round(event.ms)} ms`);
+      case "failed":
+        return failed(event);
+      case "warning":
+        return note(`${err.yellow("warning:")} ${plain(event.message)}`);
+      case "diagnostic":
+        return note(paint(event.diagnostic, err, cwd));
+      case "port-taken":
+        return note(`${err.yellow("note:")} port ${event.wanted} is taken, using ${event.port}`);
+      case "recovered":
+        return note(`${err.yellow("recovered:")} ${describeRecovery(event)}`);
+      case "moved-aside":
+        note(`${err.yellow("warning:")} the state folder was damaged (${oneLine(event.reason)}).`);
+        return note(`It was moved to ${event.to}, and ${event.from} starts empty.`);
+      case "run-failed":
+        note(
+          `${err.red("run failed:")} ${oneLine(event.error, 300)} ${err.dim(`(thread ${event.thread_id}, run ${event.run_id})`)}`,
+        );
+        return event.diagnostic ? note(paint(event.diagnostic, err, cwd)) : undefined;
+      case "log":
+        return note(`${event.level === "info" ? "" : `${event.level}: `}${plain(event.message)}`);
+      default:
+        event satisfies never;
+    }
+  };
+}
+
+function describeRecovery({ pending, resumed, failed }: Extract<ServerEvent, { type: "recovered" }>): string {
+  const parts = [];
+  if (pending > 0) parts.push(`${count(pending, "waiting run")} queued again`);
+  if (resumed > 0) parts.push(`${count(resumed, "interrupted run")} continued from the last checkpoint`);
+  if (failed > 0) parts.push(`${count(failed, "run")} given up after three attempts`);
+  return parts.join(", ");
+}
+
+/** A diagnostic with its severity coloured; the text itself may quote the user's code and is made safe. */
+function paint(diagnostic: Diagnostic, err: ChalkInstance, cwd: string): string {
+  const color = diagnostic.severity === "error" ? err.red : err.yellow;
+  return plain(formatDiagnostic(diagnostic, cwd)).replace(`${diagnostic.severity}:`, color(`${diagnostic.severity}:`));
+}

@@ -1,0 +1,22 @@
+// The variables that the command line reads and the codes that it exits with: one list for the help and for the README.
+import { EXIT } from "../errors.ts";
+
+/** Variable, and what it does. */
+export const ENVIRONMENT: readonly (readonly [name: string, meaning: string])[] = [
+  ["AGENT_SERVER_URL", "the server that `invoke`, `stream` and `threads` talk to; `--url` wins"],
+  ["AGENT_SERVER_API_KEY", "sent as `X-Api-Key`; `LANGGRAPH_API_KEY` and `LANGSMITH_API_KEY` count when it is not set"],
+  ["AGENT_SERVER_PORT", "the port of `dev`; `--port` wins"],
+  ["AGENT_SERVER_DEBUG", "`1` prints a stack trace with an unexpected error"],
+  ["NO_COLOR", "any value: no colour"],
+  ["FORCE_COLOR", "`1`, `2` or `3`: colour even when the output is no terminal; `0`: none; wins over NO_COLOR"],
+  ["TERM", "`dumb`: no colour"],
+];
+
+/** Exit code, and when. */
+export const EXIT_CODES: readonly (readonly [code: number, meaning: string])[] = [
+  [EXIT.ok, "done; also when a run waits at an interrupt"],
+  [EXIT.failed, "the run failed, or the server refused the request"],
+  [EXIT.usage, "the command line or the config is wrong"],
+  [EXIT.noServer, "no server answers"],
+  [EXIT.interrupted, "stopped by Ctrl-C"],
+];

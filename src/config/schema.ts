@@ -1,0 +1,239 @@
+// The one description of the config file: what it may hold, what this version does with each key, and the README's table.
+// Types, unknown keys, did-you-mean and warnings are all read from here, so they cannot drift apart.
+import { z } from "zod";
+import { count, flag, free, group, headerFilter, key, keyMeta, number, text, texts, version } from "./schema-keys.ts";
+import type { ConfigKey } from "./schema-keys.ts";
+import { keyRows, schemaIn } from "./schema-walk.ts";
+import type { ConfigPath } from "./source.ts";
+
+const GRAPH = '"./file.ts:export" or {"path": "./file.ts:export", "description": "…"}';
+
+const cors = {
+  allow_origins: texts("acts", "Origins that may call from a browser.", { default: '["*"]' }),
+  allow_methods: texts("acts", "Methods that other origins may use.", { default: "all" }),
+  allow_headers: texts("acts", "Request headers that other origins may send.", { default: "all" }),
+  allow_credentials: flag("acts", "Whether other origins may send cookies and authorization."),
+  allow_origin_regex: text("acts", "A regular expression for further origins that may call."),
+  expose_headers: texts("acts", "Response headers that scripts of other origins may read.", {
+    default: '["content-location", "x-pagination-total"]',
+  }),
+  max_age: count("acts", "Seconds for which a browser may remember a preflight answer."),
+};
+
+const NO_ENDPOINT = "Satisfied: this version has no such endpoint.";
+
+const http = {
+  app: text("not yet", "A web app with custom routes.", {
+    type: '"./file.ts:export"',
+    missing: "its custom routes are not served",
+  }),
+  cors: group("acts", "Which other origins may call the server from a browser.", cors),
+  disable_assistants: flag("acts", "Do not serve /assistants."),
+  disable_threads: flag("acts", "Do not serve /threads."),
+  disable_runs: flag("acts", "Do not serve runs."),
+  disable_store: flag("acts", "Do not serve /store."),
+  disable_meta: flag("acts", "Do not serve /ok, /info, /docs and the like."),
+  disable_mcp: flag("acts", `Do not serve /mcp. ${NO_ENDPOINT}`),
+  disable_a2a: flag("acts", `Do not serve /a2a. ${NO_ENDPOINT}`),
+  disable_ui: flag("acts", `Do not serve /ui. ${NO_ENDPOINT}`),
+  disable_webhooks: flag("acts", "Do not send webhooks. Satisfied: this version sends none."),
+  mount_prefix: text("not yet", "A path in front of all routes, such as /api.", {
+    missing: "all routes are served without the prefix",
+  }),
+  configurable_headers: headerFilter(
+    "Which request headers reach a run's configurable.",
+    "it does not choose which request headers reach a run",
+  ),
+  logging_headers: headerFilter(
+    "Which request headers are logged.",
+    "it does not choose which request headers are logged",
+  ),
+  middleware_order: key(
+    {
+      type: '"auth_first" or "middleware_first"',
+      default: "middleware_first",
+      effect: "not yet",
+      description: "Whether authentication runs before custom middleware.",
+      missing: "there is neither authentication nor custom middleware to order",
+    },
+    z.enum(["auth_first", "middleware_first"]),
+  ),
+  enable_custom_route_auth: flag("not yet", "Whether custom routes need authentication.", {
+    missing: "custom routes are not served",
+  }),
+};
+
+const auth = {
+  path: text("not yet", "The module and export with the auth handlers.", { type: '"./file.ts:export"' }),
+  disable_studio_auth: flag("not yet", "Whether Studio must authenticate like any other client."),
+  openapi: free("not yet", "Security schemes for the OpenAPI document."),
+  cache: group("not yet", "How long an authentication result is remembered.", {
+    cache_keys: texts("not yet", "Headers that tell one caller from another."),
+    ttl_seconds: number("not yet", "Seconds until a remembered result is forgotten."),
+    max_size: count("not yet", "The number of remembered results."),
+  }),
+  allow_langsmith_api_keys: flag("not yet", "Whether a LangSmith API key is accepted as well."),
+};
+
+const webhooks = {
+  env_prefix: text("not yet", "Prefix of the variables that header templates may use.", { default: "LG_WEBHOOK_" }),
+  headers: key(
+    {
+      type: "{name: string}",
+      default: "",
+      effect: "not yet",
+      description: "Headers of every webhook, with ${{ env.NAME }} templates.",
+    },
+    z.record(z.string(), z.string()),
+  ),
+  url: group("not yet", "Which webhook URLs are accepted.", {
+    allowed_domains: texts("not yet", "Exact hosts, or *.example.com."),
+    allowed_ports: key(
+      { type: "integer[]", default: "", effect: "not yet", description: "Ports that a URL may name." },
+      z.array(z.int()),
+    ),
+    require_https: flag("not yet", "Whether http:// URLs are refused."),
+    max_url_length: count("not yet", "The longest URL that is accepted."),
+    disable_loopback: flag("not yet", "Whether relative URLs and this machine's own addresses are refused."),
+  }),
+};
+
+const store = {
+  index: group(
+    "not yet",
+    "Semantic search in the store.",
+    {
+      dims: count("not yet", "Dimensions of the embedding."),
+      embed: text("not yet", "The embedding model, or a module and export.", {
+        type: '"provider:model" or "./file.ts:export"',
+      }),
+      fields: texts("not yet", "The fields to embed.", { default: '["$"]' }),
+    },
+    "searching the store compares no embeddings",
+  ),
+  ttl: group(
+    "not yet",
+    "Expiry of the store's items.",
+    {
+      refresh_on_read: flag("not yet", "Whether reading an item starts its time anew.", { default: "true" }),
+      default_ttl: number("not yet", "Minutes until an item expires."),
+      sweep_interval_minutes: number("not yet", "Minutes between two sweeps."),
+    },
+    "items of the store do not expire",
+  ),
+};
+
+const checkpointer = {
+  path: text("not yet", "A custom checkpointer.", { type: '"./file.ts:export"' }),
+  backend: text("not yet", "Where checkpoints are kept.", { default: "default" }),
+  ttl: group("not yet", "Expiry of threads and checkpoints.", {
+    strategy: text("not yet", "delete or keep_latest.", { default: "delete" }),
+    default_ttl: number("not yet", "Minutes until a thread expires."),
+    sweep_interval_minutes: number("not yet", "Minutes between two sweeps.", { default: "5" }),
+    sweep_limit: count("not yet", "The most threads that one sweep takes.", { default: "1000" }),
+  }),
+  serde: free("not yet", "How checkpoints are serialised."),
+};
+
+const env = key(
+  {
+    type: "path, {NAME: value} or NAME[]",
+    default: "",
+    effect: "acts",
+    description: "Environment of the graphs: an env file, variables, or names that must be set. The process's own win.",
+    expected: 'the path of an env file, an object of variables or a list of names, such as ".env" or {"NAME": "value"}',
+  },
+  z.union([
+    z.string(),
+    z.array(z.string()),
+    z.record(
+      z.string(),
+      z.union([z.string(), z.number(), z.boolean()]).register(keyMeta, {
+        type: "string",
+        default: "",
+        effect: "acts",
+        description: "One variable.",
+        expected: "a string, a number, true or false",
+      }),
+    ),
+  ]),
+);
+
+const graph = z
+  .union([
+    z.string(),
+    z.object({
+      path: z.string(),
+      description: z.string().nullish(),
+    }),
+  ])
+  .register(keyMeta, { type: GRAPH, default: "", effect: "acts", description: "One graph.", expected: GRAPH });
+
+const graphs = z.record(z.string(), graph).register(keyMeta, {
+  type: '{id: "./file.ts:export" or {path, description?}}',
+  default: "required",
+  effect: "acts",
+  description: "The graphs to serve: an id, and the file and export of each.",
+  expected: 'an object of graph ids, such as {"agent": "./src/agent.ts:graph"}',
+});
+
+/** The config file. */
+export const configSchema = z.object({
+  $schema: text("tolerated", "A JSON schema for editors."),
+  graphs,
+  env,
+  http: group("acts", "The HTTP server.", http),
+  disable_persistence: flag("acts", "Keep all state in memory: it is gone when the server stops."),
+  auth: group("not yet", "Authentication and authorisation.", auth, "requests are NOT authenticated"),
+  webhooks: group("not yet", "Rules and headers for webhooks.", webhooks, "no webhooks are sent"),
+  store: group("not yet", "The long-term store.", store),
+  checkpointer: group("not yet", "Checkpoints.", checkpointer, "checkpoints stay in the server's own storage"),
+  encryption: group(
+    "not yet",
+    "Encryption of stored data.",
+    { path: text("not yet", "The module and export with the handlers.", { type: '"./file.ts:export"' }) },
+    "stored data is NOT encrypted",
+  ),
+  dependencies: texts("tolerated", "Packages of Python graphs."),
+  node_version: version("Node version of the image.", "20"),
+  node_loader: text("tolerated", "The loader of TypeScript. This server has its own.", { default: "tsx" }),
+  ui: key(
+    { type: "{name: path}", default: "", effect: "tolerated", description: "UI components of the graphs." },
+    z.record(z.string(), z.string()),
+  ),
+  ui_config: group("tolerated", "Settings of the UI components.", {
+    shared: texts("tolerated", "Packages that the components share with the page."),
+  }),
+  python_version: version("Python version of the image.", "3.11"),
+  api_version: version("Version of the image's server.", ""),
+  _INTERNAL_docker_tag: text("tolerated", "Tag of the base image."),
+  base_image: text("tolerated", "Base image."),
+  image_distro: text("tolerated", "Linux distribution of the image."),
+  pip_config_file: text("tolerated", "Configuration of pip."),
+  pip_installer: text("tolerated", "auto, pip or uv.", { default: "auto" }),
+  source: free("tolerated", "Where Python sources come from."),
+  dockerfile_lines: texts("tolerated", "Further lines of the Dockerfile."),
+  keep_pkg_tools: key(
+    {
+      type: "boolean or string[]",
+      default: "false",
+      effect: "tolerated",
+      description: "Package tools left in the image.",
+    },
+    z.union([z.boolean(), z.array(z.string())]),
+  ),
+  docker_compose_file: text("tolerated", "Further services for docker compose."),
+});
+
+/** A config file that satisfies the schema. */
+export type ConfigInput = z.infer<typeof configSchema>;
+
+/** Every key of the config file, in the schema's order; keys inside objects as `http.cors.max_age`. The docs are made of it. */
+export function configKeys(): ConfigKey[] {
+  return keyRows(configSchema);
+}
+
+/** The schema at `path` of the config, or undefined when it does not say. */
+export function schemaAt(path: ConfigPath): z.core.$ZodType | undefined {
+  return schemaIn(configSchema, path);
+}

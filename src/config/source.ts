@@ -1,0 +1,86 @@
+// A config file that has been parsed: its value, and where each part of it stands, so that every later check can point at the file.
+import { codeFrame } from "./frame.ts";
+import type { Diagnostic, SourceLocation } from "./types.ts";
+
+/** Keys and indexes from the root to a value. */
+export type ConfigPath = readonly (string | number)[];
+
+/** A part of the text, in offsets. */
+export interface Span {
+  readonly offset: number;
+  readonly length: number;
+}
+
+/** Finds the part of the text for a path; for one that does not exist, that of the nearest parent. */
+export type FindSpan = (path: ConfigPath, target: "key" | "value") => Span;
+
+/** What to say at a place. */
+export interface Problem {
+  readonly severity: Diagnostic["severity"];
+  readonly message: string;
+  readonly hint?: string | undefined;
+}
+
+/** A parsed config file. */
+export class ConfigSource {
+  readonly file: string;
+  readonly text: string;
+  readonly format: "json" | "yaml";
+  readonly value: Readonly<Record<string, unknown>>;
+  readonly #findSpan: FindSpan;
+
+  constructor(
+    parts: { file: string; text: string; format: "json" | "yaml"; value: Record<string, unknown> },
+    findSpan: FindSpan,
+  ) {
+    this.file = parts.file;
+    this.text = parts.text;
+    this.format = parts.format;
+    this.value = parts.value;
+    this.#findSpan = findSpan;
+  }
+
+  /** Where the key or the value at `path` stands; for a path that does not exist, its nearest parent. */
+  locate(path: ConfigPath, target: "key" | "value"): SourceLocation {
+    return locationAt(this.file, this.text, this.#findSpan(path, target).offset);
+  }
+
+  /** A diagnostic that points at the key or the value at `path`. */
+  report(path: ConfigPath, target: "key" | "value", problem: Problem): Diagnostic {
+    return diagnosticAt(this.file, this.text, this.#findSpan(path, target), problem);
+  }
+}
+
+/** A diagnostic that points at `span` of `text`. */
+export function diagnosticAt(file: string, text: string, span: Span, problem: Problem): Diagnostic {
+  const location = locationAt(file, text, span.offset);
+  return {
+    severity: problem.severity,
+    message: problem.message,
+    location,
+    frame: codeFrame(text, location.line, location.column, { length: span.length }),
+    ...(problem.hint === undefined ? {} : { hint: problem.hint }),
+  };
+}
+
+function locationAt(file: string, text: string, offset: number): SourceLocation {
+  const before = text.slice(0, offset);
+  const lineStart = before.lastIndexOf("\n") + 1;
+  return { file, line: before.split("\n").length, column: offset - lineStart + 1 };
+}
+
+/** Whether `value` is a plain `{…}`: neither null nor a list. */
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** A path as people write it: `http.cors.allow_origins[0]`. */
+export function formatPath(path: ConfigPath): string {
+  let text = "";
+  for (const part of path) {
+    if (typeof part === "number") text += `[${part}]`;
+    else if (/^[\w$-]+$/.test(part)) text += text === "" ? part : `.${part}`;
+    else text += `[${JSON.stringify(part)}]`;
+  }
+  return text;
+}

@@ -1,0 +1,292 @@
+// Keeps the project's graphs loaded and current: loads them at start, loads again what a saved file touches, and goes on serving the
+// last good version when that fails. A run holds its GraphVersion; nothing here ever changes one.
+import { basename, dirname } from "node:path";
+import { isDeepStrictEqual } from "node:util";
+import type { GraphSpec, ProjectConfig } from "../config/types.ts";
+import { diagnose } from "./diagnose.ts";
+import type { GraphLoadError } from "./errors.ts";
+import { UnknownGraphError } from "./errors.ts";
+import { createLoader } from "./loader.ts";
+import type { ModuleLoader } from "./loader.ts";
+import { candidatesOf, nearestTsconfig } from "./missing.ts";
+import { loadRuntime, packageFolder } from "./runtime.ts";
+import { Slot } from "./slot.ts";
+import type { Outcome } from "./slot.ts";
+import type { GraphEvent, GraphVersion, LangGraphRuntime } from "./types.ts";
+import { createVersion } from "./version.ts";
+import { FileWatcher } from "./watch.ts";
+
+/** What a host needs. */
+export interface GraphHostOptions {
+  readonly project: ProjectConfig;
+  /** Whether to watch the files and load again on save. */
+  readonly reload: boolean;
+  /** Told of everything that happens to the graphs. */
+  onEvent(event: GraphEvent): void;
+}
+
+/** The graphs of one project. The environment of the process must be set before `start` and `reconfigure`. */
+export class GraphHost {
+  readonly #onEvent: (event: GraphEvent) => void;
+  readonly #watcher: FileWatcher | null;
+  readonly #slots = new Map<string, Slot>();
+  readonly #warned = new Set<string>();
+  #project: ProjectConfig;
+  #loader: Promise<ModuleLoader> | undefined;
+  #runtime: Promise<LangGraphRuntime> | undefined;
+  #tsconfigs: ReadonlySet<string> = new Set();
+  // A package that was missing is remembered as missing; only a reset makes the loader look again.
+  #stale = false;
+  #closed = false;
+
+  constructor({ project, reload, onEvent }: GraphHostOptions) {
+    this.#project = project;
+    this.#onEvent = onEvent;
+    this.#watcher = reload
+      ? new FileWatcher(
+          (paths) => this.#onChange(paths),
+          (error) => this.#warn(error.message),
+        )
+      : null;
+    for (const spec of project.graphs) this.#slots.set(spec.id, new Slot(spec));
+  }
+
+  /** Ids of all graphs in the order of the config, broken ones included. */
+  get ids(): readonly string[] {
+    return [...this.#slots.keys()];
+  }
+
+  /**
+   * Loads all graphs. A broken one is reported and stops no other.
+   * @throws CliError when LangGraph is not installed.
+   */
+  async start(): Promise<void> {
+    const runtime = this.runtime();
+    await Promise.all([runtime, this.#load([...this.#slots.values()], "loaded", runtime)]);
+  }
+
+  /** @throws UnknownGraphError */
+  spec(id: string): GraphSpec {
+    return this.#slot(id).spec;
+  }
+
+  /**
+   * The current version of a graph; waits for its first load.
+   * @throws UnknownGraphError
+   * @throws GraphLoadError when it could never be loaded.
+   */
+  async get(id: string): Promise<GraphVersion> {
+    const slot = this.#slot(id);
+    await slot.settled;
+    if (slot.current) return slot.current;
+    throw slot.error ?? new Error(`Graph "${id}" was closed before it was loaded`);
+  }
+
+  /**
+   * The LangGraph that the graphs run on.
+   * @throws CliError when it is not installed.
+   */
+  runtime(): Promise<LangGraphRuntime> {
+    this.#runtime ??= this.#findRuntime().catch((error: unknown) => {
+      this.#runtime = undefined;
+      throw error;
+    });
+    return this.#runtime;
+  }
+
+  /** Takes over a changed config: loads what is new or different, and everything when the environment changed. */
+  async reconfigure(project: ProjectConfig): Promise<void> {
+    const old = this.#project;
+    this.#project = project;
+    const moved = project.root !== old.root;
+    const everything = moved || !isDeepStrictEqual(project.env, old.env);
+    if (moved) await this.#replaceLoader();
+    else if (everything) await (await this.#getLoader()).reset();
+    const known = new Map(this.#slots);
+    this.#slots.clear();
+    const added: Slot[] = [];
+    const changed: Slot[] = [];
+    for (const spec of project.graphs) {
+      const slot = known.get(spec.id);
+      const next = slot ?? new Slot(spec);
+      if (!slot) added.push(next);
+      else if (everything || slot.spec.file !== spec.file || slot.spec.exportName !== spec.exportName)
+        changed.push(slot);
+      next.spec = spec;
+      known.delete(spec.id);
+      this.#slots.set(spec.id, next);
+    }
+    for (const removed of known.values()) this.#retire(removed);
+    await Promise.all([this.#load(added, "loaded"), this.#load(changed, "reloaded")]);
+    this.#watch();
+  }
+
+  /** Stops watching and loading. Versions that runs still hold go on working. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#watcher?.close();
+    for (const slot of this.#slots.values()) this.#retire(slot);
+    const loader = this.#loader;
+    this.#loader = undefined;
+    await (await loader?.catch(() => undefined))?.close();
+  }
+
+  #slot(id: string): Slot {
+    const slot = this.#slots.get(id);
+    if (!slot) throw new UnknownGraphError(id, this.ids);
+    return slot;
+  }
+
+  #getLoader(): Promise<ModuleLoader> {
+    if (this.#closed) return Promise.reject(new Error("The graph host is closed"));
+    this.#loader ??= createLoader(this.#project.root);
+    return this.#loader;
+  }
+
+  // The old one is not closed: versions in flight may still import from it.
+  async #replaceLoader(): Promise<void> {
+    await this.#loader;
+    this.#loader = undefined;
+  }
+
+  #retire(slot: Slot): void {
+    slot.cancel();
+    slot.settle();
+  }
+
+  async #findRuntime(): Promise<LangGraphRuntime> {
+    const { root, demo, graphs } = this.#project;
+    const loader = await this.#getLoader();
+    const files = [...new Set(graphs.map((spec) => spec.file))];
+    return loadRuntime({
+      root,
+      files,
+      fallback: demo,
+      resolve: (specifier, importer) => loader.resolve(specifier, importer),
+    });
+  }
+
+  // Without LangGraph every graph fails; then `before` rejects and says it once and better.
+  async #load(slots: readonly Slot[], type: "loaded" | "reloaded", before?: Promise<unknown>): Promise<void> {
+    if (slots.length === 0) return;
+    const begun = performance.now();
+    const since = Date.now();
+    const fresh = new Set(slots.filter((slot) => slot.current === null));
+    const outcomes = await Promise.all(slots.map((slot) => slot.attempt((isNewest) => this.#evaluate(slot, isNewest))));
+    await before;
+    if (this.#closed) return;
+    this.#watch(since);
+    const loaded = slots.filter((_, index) => outcomes[index] === "loaded");
+    const ms = performance.now() - begun;
+    if (loaded.length > 0) this.#onEvent({ type, ids: loaded.map(({ spec }) => spec.id), ms });
+    const failed = slots.filter((_, index) => outcomes[index] === "failed");
+    for (const group of groupByError(failed)) {
+      const [first] = group;
+      if (!first?.error) continue;
+      const firstLoad = group.every((slot) => fresh.has(slot));
+      this.#onEvent({ type: "failed", ids: group.map(({ spec }) => spec.id), error: first.error, firstLoad });
+    }
+    await this.#warnOfCopies(loaded);
+  }
+
+  async #evaluate(slot: Slot, isNewest: () => boolean): Promise<Outcome> {
+    const { spec } = slot;
+    const { root } = this.#project;
+    const loader = await this.#getLoader();
+    const retried: string[] = [];
+    const waitFor: string[] = [];
+    let error: GraphLoadError | null = null;
+    let current = slot.current;
+    try {
+      const module = await loader.load(spec.file);
+      current = await createVersion(module, {
+        spec,
+        root,
+        version: (slot.current?.version ?? 0) + 1,
+        onOwnPersistence: (parts) =>
+          this.#warnOnce(
+            `persistence ${spec.id}`,
+            `Graph "${spec.id}" has its own ${parts.join(" and ")}; the server's own takes over.`,
+          ),
+      });
+    } catch (thrown) {
+      const failure = diagnose(thrown, spec, root);
+      error = failure.error;
+      if (failure.unresolved) {
+        waitFor.push(...candidatesOf(failure.unresolved));
+        if (failure.unresolved.importer !== "") retried.push(failure.unresolved.importer);
+        this.#stale = true;
+      }
+    }
+    const files = await loader.filesOf(spec.file);
+    if (!isNewest()) return "superseded";
+    slot.current = current;
+    slot.error = error;
+    slot.retry = retried;
+    slot.files = new Set([...files, ...waitFor]);
+    slot.settle();
+    return error ? "failed" : "loaded";
+  }
+
+  #watch(since?: number): void {
+    if (!this.#watcher || this.#closed) return;
+    const slots = [...this.#slots.values()];
+    const tsconfigs = slots.map(({ spec }) => nearestTsconfig(dirname(spec.file)));
+    this.#tsconfigs = new Set(tsconfigs.filter((file) => file !== null));
+    this.#watcher.set([...this.#tsconfigs, ...slots.flatMap(({ files }) => [...files])], since);
+  }
+
+  #onChange(paths: readonly string[]): void {
+    this.#reload(paths).catch((error: unknown) => {
+      if (!this.#closed) this.#warn(`Reloading failed: ${String(error)}`);
+    });
+  }
+
+  async #reload(paths: readonly string[]): Promise<void> {
+    const resetAll = paths.some((path) => basename(path) === "tsconfig.json" && this.#tsconfigs.has(path));
+    const slots = [...this.#slots.values()].filter(({ files }) => resetAll || paths.some((path) => files.has(path)));
+    if (slots.length === 0) return;
+    const loader = await this.#getLoader();
+    if (resetAll || this.#stale) await loader.reset();
+    else loader.invalidate([...paths, ...slots.flatMap(({ retry }) => retry)]);
+    this.#stale = false;
+    await this.#load(slots, "reloaded");
+  }
+
+  // Messages and commands of one copy mean nothing to another, and the errors that follow do not say so.
+  async #warnOfCopies(slots: readonly Slot[]): Promise<void> {
+    const { folder } = await this.runtime();
+    const loader = await this.#getLoader();
+    for (const { spec } of slots) {
+      // oxlint-disable-next-line no-await-in-loop -- no I/O in it
+      for (const file of await loader.packagesOf(spec.file)) {
+        if (!/[\\/]@langchain[\\/]langgraph[\\/]/.test(file)) continue;
+        const other = packageFolder(file);
+        if (other === folder) continue;
+        const message = `Graph "${spec.id}" imports another copy of @langchain/langgraph (${other}) than the server (${folder}). Install it once, at the root of the project.`;
+        this.#warnOnce(`copy ${spec.id} ${other}`, message);
+      }
+    }
+  }
+
+  #warnOnce(key: string, message: string): void {
+    if (this.#warned.has(key)) return;
+    this.#warned.add(key);
+    this.#warn(message);
+  }
+
+  #warn(message: string): void {
+    this.#onEvent({ type: "warning", message });
+  }
+}
+
+/** Two graphs that fail for one reason, a broken file that both import, are reported together. */
+function groupByError(slots: readonly Slot[]): Slot[][] {
+  const groups = new Map<string, Slot[]>();
+  for (const slot of slots) {
+    const { location, message } = slot.error?.diagnostic ?? {};
+    const key = JSON.stringify([message, location]);
+    groups.set(key, [...(groups.get(key) ?? []), slot]);
+  }
+  return [...groups.values()];
+}

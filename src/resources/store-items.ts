@@ -1,0 +1,126 @@
+// The five store operations as HTTP callers know them: the schemas of their bodies and queries, and what each answers.
+// The schemas also make the API document, so every limit and default of this resource is here.
+
+import { z } from "zod";
+import type { JsonObject, LongTermStore, WireItem, WireSearchItem } from "../storage/long-term-store.ts";
+import { isObject } from "./json.ts";
+
+// Not z.record: that drops `__proto__` keys and copies every value.
+const jsonObject = z
+  .unknown()
+  .refine(isObject, "must be a JSON object")
+  .meta({ type: "object", additionalProperties: true }) as unknown as z.ZodType<JsonObject, JsonObject>;
+
+const labels = z.array(z.string());
+
+/** Callers send null for what they leave out. */
+const optional = <T>(schema: z.ZodType<T>) => schema.nullish().transform((value) => value ?? undefined);
+
+const limit = (byDefault: number) =>
+  z
+    .int()
+    .min(1)
+    .max(1000)
+    .nullish()
+    .meta({ default: byDefault })
+    .transform((value) => value ?? byDefault);
+
+const offset = z
+  .int()
+  .min(0)
+  .nullish()
+  .meta({ default: 0 })
+  .transform((value) => value ?? 0);
+
+/** Body of `PUT /store/items`. */
+export const putItemBody = z.object({
+  namespace: labels,
+  key: z.string(),
+  value: jsonObject,
+  index: z
+    .union([z.literal(false), z.array(z.string())])
+    .nullish()
+    .meta({ description: "Accepted and ignored: there is no semantic index." }),
+  ttl: z.number().positive().nullish().meta({ description: "Minutes to live; null: for ever." }),
+});
+export type PutItemBody = z.infer<typeof putItemBody>;
+
+/** Body of `DELETE /store/items`. */
+export const deleteItemBody = z.object({ namespace: optional(labels), key: z.string() });
+export type DeleteItemBody = z.infer<typeof deleteItemBody>;
+
+/** Query of `GET /store/items`: `namespace` as `a.b` or repeated; `refresh_ttl` as `true`, `false`, `1` or `0`. */
+export const getItemQuery = z.object({
+  // No label holds a period, so dotted and repeated can be told apart and mixed.
+  namespace: z
+    .union([z.string(), labels])
+    .nullish()
+    .transform((value) => (value ? [value].flat().flatMap((part) => part.split(".")) : [])),
+  key: z.string(),
+  refresh_ttl: z
+    .union([z.boolean(), z.enum(["true", "false", "1", "0"])])
+    .nullish()
+    .transform((value) => (value === null || value === undefined ? undefined : [true, "true", "1"].includes(value))),
+});
+export type GetItemQuery = z.infer<typeof getItemQuery>;
+
+/** Body of `POST /store/items/search`. */
+export const searchItemsBody = z.object({
+  namespace_prefix: optional(labels),
+  filter: optional(jsonObject),
+  limit: limit(10),
+  offset,
+  query: optional(z.string()).meta({ description: "Accepted and ignored: there is no semantic index." }),
+  refresh_ttl: optional(z.boolean()),
+});
+export type SearchItemsBody = z.infer<typeof searchItemsBody>;
+
+/** Body of `POST /store/namespaces`; `*` in `prefix` and `suffix` stands for any one label. */
+export const listNamespacesBody = z.object({
+  prefix: optional(labels),
+  suffix: optional(labels),
+  max_depth: optional(z.int().min(1)),
+  limit: limit(100),
+  offset,
+});
+export type ListNamespacesBody = z.infer<typeof listNamespacesBody>;
+
+/** Stores an item; the answer is 204. @throws ApiError 422 for a bad namespace. */
+export function putItem(store: LongTermStore, { namespace, key, value, ttl }: PutItemBody): void {
+  store.putItem({ namespace, key, value, ttl });
+}
+
+/** Deletes an item or nothing; the answer is 204. @throws ApiError 422 for a bad namespace. */
+export function deleteItem(store: LongTermStore, { namespace, key }: DeleteItemBody): void {
+  // Every item has a namespace, so without one there is nothing to delete; the API has it optional all the same.
+  if (namespace !== undefined) store.deleteItem(namespace, key);
+}
+
+/** The item, or null (answered as 200 `null`). @throws ApiError 422 for a bad namespace. */
+export function getItem(store: LongTermStore, { namespace, key, refresh_ttl }: GetItemQuery): WireItem | null {
+  return store.getItem(namespace, key, { refreshTtl: refresh_ttl });
+}
+
+/** Items under the prefix that match the filter, last put first. @throws ApiError 422 for a bad prefix or filter. */
+export function searchItems(
+  store: LongTermStore,
+  { namespace_prefix, filter, limit: most, offset: from, query, refresh_ttl }: SearchItemsBody,
+): { items: WireSearchItem[] } {
+  const search = {
+    namespacePrefix: namespace_prefix,
+    filter,
+    limit: most,
+    offset: from,
+    query,
+    refreshTtl: refresh_ttl,
+  };
+  return { items: store.searchItems(search) };
+}
+
+/** The namespaces that hold items, sorted. @throws ApiError 422 for a bad prefix or suffix. */
+export function listNamespaces(
+  store: LongTermStore,
+  { prefix, suffix, max_depth, limit: most, offset: from }: ListNamespacesBody,
+): { namespaces: string[][] } {
+  return { namespaces: store.listNamespacePaths({ prefix, suffix, maxDepth: max_depth, limit: most, offset: from }) };
+}

@@ -1,0 +1,206 @@
+// Runs one graph once: builds its config, streams it, turns what it streams into events, and says how it ended.
+// It knows no queue, no thread records and no HTTP; what goes in and what comes out is plain data.
+import type { GraphRunConfig, GraphVersion, LangGraphRuntime, RunnableGraph } from "../graphs/types.ts";
+import type { Json } from "../resources/json.ts";
+import type { RunError, RunRecord } from "../resources/runs.ts";
+import type { CheckpointStore } from "../storage/checkpoints.ts";
+import type { Codec } from "../storage/codec.ts";
+import type { SaverFactory } from "../storage/saver.ts";
+import { bindGraph } from "./bind.ts";
+import { ChunkEvents, graphModes, type EventSink } from "./chunks.ts";
+
+/** What an execution works with. */
+export interface Execution {
+  readonly record: RunRecord;
+  readonly version: GraphVersion;
+  readonly runtime: LangGraphRuntime;
+  readonly codec: Codec;
+  readonly makeSaver: SaverFactory;
+  readonly checkpoints: CheckpointStore;
+  readonly store: unknown;
+  readonly sink: EventSink;
+  readonly signal: AbortSignal;
+  /** Metadata that every part of the run carries. */
+  readonly metadata: Json;
+  /** Settings that every part of the run carries: ids of run, thread, graph and assistant among them. */
+  readonly configurable: Json;
+  /** Called with a function that asks the graph to stop behind the superstep that it is at. */
+  readonly onDrain: (drain: () => void) => void;
+}
+
+/** How an execution ended. */
+export type ExecutionEnd =
+  | { readonly kind: "done"; readonly valuesJson: string | undefined; readonly interrupts: readonly string[] | undefined }
+  | { readonly kind: "failed"; readonly error: RunError; readonly cause: unknown }
+  | { readonly kind: "aborted" }
+  | { readonly kind: "drained" };
+
+/** Executes the run; never rejects. It returns as soon as the signal aborts, even if the graph does not heed it. */
+export async function execute(execution: Execution): Promise<ExecutionEnd> {
+  const { signal } = execution;
+  if (signal.aborted) return { kind: "aborted" };
+  let abandoned = false;
+  const aborted = new Promise<ExecutionEnd>((resolve) => {
+    signal.addEventListener("abort", () => resolve({ kind: "aborted" }), { once: true });
+  });
+  const isAbandoned = (): boolean => abandoned || signal.aborted;
+  const end = await Promise.race([stream(execution, isAbandoned), aborted]);
+  abandoned = true;
+  return signal.aborted ? { kind: "aborted" } : end;
+}
+
+async function stream(execution: Execution, isAbandoned: () => boolean): Promise<ExecutionEnd> {
+  const { record, codec, runtime, sink, signal } = execution;
+  const { kwargs } = record.run;
+  try {
+    const resumed = isResumed(execution);
+    const config = runConfig(execution, resumed);
+    const graph = await execution.version.resolve(config);
+    const saver = guardSaver(
+      execution.makeSaver({
+        store: execution.checkpoints,
+        codec,
+        run: { id: record.run.run_id, context: { metadata: execution.metadata, ...visibleChannels(graph) } },
+      }),
+      isAbandoned,
+    );
+    const control = runControl(runtime);
+    if (control !== undefined) execution.onDrain(() => control.requestDrain());
+    const bound = bindGraph(graph, saver, execution.store);
+    const options = {
+      ...config,
+      ...(control === undefined ? {} : { control }),
+      runId: record.run.run_id,
+      signal,
+      streamMode: graphModes(kwargs.stream_mode),
+      subgraphs: kwargs.subgraphs,
+      durability: kwargs.durability ?? (record.ephemeral ? "exit" : "async"),
+      ...(kwargs.interrupt_before === undefined ? {} : { interruptBefore: kwargs.interrupt_before }),
+      ...(kwargs.interrupt_after === undefined ? {} : { interruptAfter: kwargs.interrupt_after }),
+    };
+    const input = resumed ? null : graphInput(kwargs.input, kwargs.command, runtime);
+    const events = new ChunkEvents(sink, codec, kwargs.stream_mode);
+    if (kwargs.stream_mode.includes("events")) {
+      for await (const event of bound.streamEvents(input, { ...options, version: "v2" })) {
+        if (isAbandoned()) break;
+        if (event["event"] === "on_chain_stream" && event["run_id"] === record.run.run_id) {
+          const { chunk } = event["data"] as { chunk: unknown };
+          takeChunk(events, chunk, kwargs.subgraphs);
+        } else events.event(event);
+      }
+    } else {
+      for await (const chunk of await bound.stream(input, options)) {
+        if (isAbandoned()) break;
+        takeChunk(events, chunk, kwargs.subgraphs);
+      }
+    }
+    return {
+      kind: "done",
+      valuesJson: events.values === undefined ? undefined : codec.wire(events.values),
+      interrupts: events.interrupts?.map((interrupt) => codec.wire(interrupt)),
+    };
+  } catch (error) {
+    if (isDrained(error)) return { kind: "drained" };
+    return { kind: "failed", error: describeError(error), cause: error };
+  }
+}
+
+/** A chunk of `graph.stream` with several modes: `[mode, payload]`, or `[namespace, mode, payload]` with subgraphs. */
+function takeChunk(events: ChunkEvents, chunk: unknown, subgraphs: boolean): void {
+  if (!Array.isArray(chunk)) return;
+  if (subgraphs) events.chunk((chunk[0] ?? []) as string[], chunk[1] as string, chunk[2]);
+  else events.chunk([], chunk[0] as string, chunk[1]);
+}
+
+/** Whether an earlier execution of this run got as far as a checkpoint: it goes on from there and takes no input again. */
+function isResumed({ record, checkpoints }: Execution): boolean {
+  const { thread_id, run_id } = record.run;
+  return checkpoints.get(thread_id, "")?.record.d === run_id;
+}
+
+function runConfig({ record, configurable, metadata }: Execution, resumed: boolean): GraphRunConfig {
+  const { config, context, checkpoint } = record.run.kwargs;
+  const { configurable: own, recursion_limit, run_name, max_concurrency, tags } = config as {
+    configurable?: Json;
+    recursion_limit?: number;
+    run_name?: string;
+    max_concurrency?: number;
+    tags?: string[];
+  };
+  const from = resumed ? {} : checkpointConfig(checkpoint);
+  const { checkpoint_id: _id, checkpoint_ns: _ns, checkpoint_map: _map, ...rest } = own ?? {};
+  return {
+    configurable: { ...(resumed ? rest : own), ...from, ...configurable },
+    metadata: { ...metadata },
+    ...(tags === undefined ? {} : { tags }),
+    ...(context === undefined ? {} : { context }),
+    ...(recursion_limit === undefined ? {} : { recursionLimit: recursion_limit }),
+    ...(run_name === undefined ? {} : { runName: run_name }),
+    ...(max_concurrency === undefined ? {} : { maxConcurrency: max_concurrency }),
+  };
+}
+
+/** The parts of a checkpoint reference that LangGraph reads. */
+export function checkpointConfig(checkpoint: Json | undefined): Json {
+  if (checkpoint === undefined) return {};
+  const { checkpoint_id, checkpoint_ns, checkpoint_map } = checkpoint;
+  return {
+    ...(checkpoint_id == null ? {} : { checkpoint_id }),
+    ...(checkpoint_ns == null ? {} : { checkpoint_ns }),
+    ...(checkpoint_map == null ? {} : { checkpoint_map }),
+  };
+}
+
+function graphInput(input: unknown, command: Json | undefined, runtime: LangGraphRuntime): unknown {
+  if (command === undefined) return input ?? null;
+  const Command = runtime.langgraph["Command"] as new (fields: Json) => unknown;
+  const { resume, update, goto } = command;
+  return new Command({
+    ...(resume === undefined ? {} : { resume }),
+    ...(update == null ? {} : { update }),
+    ...(goto == null ? {} : { goto: sends(goto, runtime) }),
+  });
+}
+
+/** `{node, input}` objects among the targets of `goto` become LangGraph's Send. */
+function sends(goto: unknown, runtime: LangGraphRuntime): unknown {
+  const Send = runtime.langgraph["Send"] as new (node: string, args: unknown) => unknown;
+  const one = (target: unknown): unknown =>
+    typeof target === "object" && target !== null ? new Send(String((target as Json)["node"]), (target as Json)["input"]) : target;
+  return Array.isArray(goto) ? goto.map(one) : one(goto);
+}
+
+/** Names of the channels that make up the state's `values`, and whether these can be read from stored JSON. */
+export function visibleChannels(graph: RunnableGraph): { visible: readonly string[] | string | null; opaque?: true } {
+  const { streamChannelsAsIs } = graph as { streamChannelsAsIs?: unknown };
+  const visible =
+    typeof streamChannelsAsIs === "string" || Array.isArray(streamChannelsAsIs) ? (streamChannelsAsIs as string | string[]) : null;
+  const opaque = Object.values(graph.channels).some((channel) => (channel as { lc_graph_name?: string }).lc_graph_name === "DeltaChannel");
+  return opaque ? { visible, opaque } : { visible };
+}
+
+/** Keeps an execution that was given up from writing into the thread of its successors. */
+function guardSaver<T extends { put: unknown; putWrites: unknown }>(saver: T, isAbandoned: () => boolean): T {
+  const guard = (method: (...args: unknown[]) => unknown) =>
+    function (this: unknown, ...args: unknown[]) {
+      if (isAbandoned()) throw new Error("the run was cancelled");
+      return method.apply(saver, args);
+    };
+  saver.put = guard(saver.put as (...args: unknown[]) => unknown);
+  saver.putWrites = guard(saver.putWrites as (...args: unknown[]) => unknown);
+  return saver;
+}
+
+/** LangGraph's control of a run, from 1.3 on. */
+function runControl(runtime: LangGraphRuntime): { requestDrain(): void } | undefined {
+  const RunControl = runtime.langgraph["RunControl"];
+  return typeof RunControl === "function" ? new (RunControl as new () => { requestDrain(): void })() : undefined;
+}
+
+const isDrained = (error: unknown): boolean => error instanceof Error && error.name === "GraphDrained";
+
+/** A thrown value as clients see it. */
+export function describeError(error: unknown): RunError {
+  if (error instanceof Error) return { error: error.name, message: error.message };
+  return { error: "Error", message: typeof error === "string" ? error : String(error) };
+}

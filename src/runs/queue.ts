@@ -1,0 +1,92 @@
+// Which run may run: one at a time per thread, in the order of receipt, and so many at once over all threads.
+// Nothing polls: a place that becomes free, and a time that has come, wake exactly the runs that waited for it.
+import type { ActiveRun } from "./active.ts";
+
+/** setTimeout takes no longer delays. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
+export class RunQueue {
+  readonly #lanes = new Map<string, ActiveRun[]>();
+  readonly #jobs: number;
+  readonly #start: (run: ActiveRun) => void;
+  /** Heads of lanes that are ready but found no place. */
+  #ready: ActiveRun[] = [];
+  #running = 0;
+  #stopped = false;
+
+  /** @param jobs how many runs may run at once. @param start begins a run; it must call `ended` some time. */
+  constructor(jobs: number, start: (run: ActiveRun) => void) {
+    this.#jobs = jobs;
+    this.#start = start;
+  }
+
+  get running(): number {
+    return this.#running;
+  }
+
+  /** Runs of a thread that have not ended, the running one first. */
+  lane(threadId: string): readonly ActiveRun[] {
+    return this.#lanes.get(threadId) ?? [];
+  }
+
+  /** Whether a run that is added to this thread now would start at once. */
+  isFree(threadId: string): boolean {
+    return !this.#stopped && this.#running < this.#jobs && !this.#lanes.has(threadId);
+  }
+
+  /** Adds a run behind those of its thread and starts it if it may. */
+  add(run: ActiveRun): void {
+    const lane = this.#lanes.get(run.threadId);
+    if (lane === undefined) this.#lanes.set(run.threadId, [run]);
+    else lane.push(run);
+    this.#wake(run.threadId);
+  }
+
+  /** Takes a run out, because it ended or must not start. */
+  remove(run: ActiveRun): void {
+    clearTimeout(run.timer);
+    const lane = this.#lanes.get(run.threadId);
+    const at = lane?.indexOf(run) ?? -1;
+    if (lane === undefined || at < 0) return;
+    lane.splice(at, 1);
+    if (lane.length === 0) this.#lanes.delete(run.threadId);
+    if (run.started) {
+      this.#running--;
+      this.#fill();
+    }
+    this.#wake(run.threadId);
+  }
+
+  /** Starts nothing any more. */
+  stop(): void {
+    this.#stopped = true;
+    for (const lane of this.#lanes.values()) for (const run of lane) clearTimeout(run.timer);
+  }
+
+  #wake(threadId: string): void {
+    const head = this.#lanes.get(threadId)?.[0];
+    if (head === undefined || head.started || this.#stopped) return;
+    const delay = (head.record.notBefore ?? 0) - Date.now();
+    if (delay > 0) {
+      clearTimeout(head.timer);
+      head.timer = setTimeout(() => this.#wake(threadId), Math.min(delay, MAX_TIMER_MS)).unref();
+      return;
+    }
+    if (this.#running < this.#jobs) this.#begin(head);
+    else if (!this.#ready.includes(head)) this.#ready.push(head);
+  }
+
+  /** Gives free places to those that waited longest. */
+  #fill(): void {
+    while (this.#running < this.#jobs && this.#ready.length > 0 && !this.#stopped) {
+      const next = this.#ready.shift()!;
+      if (!next.started && this.#lanes.get(next.threadId)?.[0] === next) this.#begin(next);
+    }
+  }
+
+  #begin(run: ActiveRun): void {
+    run.started = true;
+    this.#running++;
+    this.#start(run);
+  }
+}

@@ -1,0 +1,144 @@
+// What a caller asks for when it creates a run, and the record that comes of it.
+import { ApiError } from "../errors.ts";
+import { timestamp, uuid7 } from "../ids.ts";
+import type { Assistant } from "../resources/assistants.ts";
+import type { Json } from "../resources/json.ts";
+import type { MultitaskStrategy, RunJson, RunKwargs, RunRecord } from "../resources/runs.ts";
+import type { ThreadRecord } from "../resources/threads.ts";
+
+/** A run to create; absent fields have their defaults. */
+export interface RunRequest {
+  readonly assistant_id: string;
+  readonly input?: unknown;
+  readonly command?: Json | undefined;
+  readonly checkpoint?: Json | undefined;
+  readonly checkpoint_id?: string | undefined;
+  readonly metadata?: Json | undefined;
+  readonly config?: Json | undefined;
+  readonly context?: unknown;
+  readonly interrupt_before?: "*" | readonly string[] | undefined;
+  readonly interrupt_after?: "*" | readonly string[] | undefined;
+  readonly stream_mode: readonly string[];
+  readonly stream_subgraphs: boolean;
+  readonly stream_resumable: boolean;
+  readonly multitask_strategy: MultitaskStrategy;
+  readonly if_not_exists: "reject" | "create";
+  /** Seconds to wait before the run may start. */
+  readonly after_seconds?: number | undefined;
+  readonly durability?: "sync" | "async" | "exit" | undefined;
+  readonly on_completion: "delete" | "keep";
+  readonly feedback_keys?: readonly string[] | undefined;
+}
+
+/** Metadata keys that the server owns. */
+const SERVER_KEYS = ["run_id", "thread_id", "run_attempt"];
+
+/** The record of a new run. */
+export function newRun(
+  request: RunRequest,
+  assistant: Assistant,
+  thread: ThreadRecord,
+  place: { readonly stateless: boolean; readonly ephemeral: boolean; readonly startsNow: boolean },
+): RunRecord {
+  const now = timestamp();
+  const metadata: Json = {
+    ...assistant.metadata,
+    ...thread.metadata,
+    ...request.metadata,
+    graph_id: assistant.graph_id,
+    assistant_id: assistant.assistant_id,
+  };
+  for (const key of SERVER_KEYS) delete metadata[key];
+  const checkpoint = checkpointOf(request);
+  const kwargs: RunKwargs = {
+    ...(request.input === undefined ? {} : { input: request.input }),
+    ...(request.command === undefined ? {} : { command: request.command }),
+    ...(checkpoint === undefined ? {} : { checkpoint }),
+    config: mergeConfigs(assistant.config, thread.config, request.config),
+    ...contextOf(assistant.context, request.context),
+    stream_mode: request.stream_mode,
+    ...(request.interrupt_before === undefined ? {} : { interrupt_before: request.interrupt_before }),
+    ...(request.interrupt_after === undefined ? {} : { interrupt_after: request.interrupt_after }),
+    subgraphs: request.stream_subgraphs,
+    resumable: request.stream_resumable,
+    temporary: place.stateless && request.on_completion === "delete",
+    ...(request.durability === undefined ? {} : { durability: request.durability }),
+    ...(request.feedback_keys === undefined ? {} : { feedback_keys: request.feedback_keys }),
+  };
+  return {
+    run: {
+      run_id: uuid7(),
+      thread_id: thread.thread_id,
+      assistant_id: assistant.assistant_id,
+      created_at: now,
+      updated_at: now,
+      status: place.startsNow ? "running" : "pending",
+      metadata,
+      kwargs,
+      multitask_strategy: request.multitask_strategy,
+    },
+    graphId: assistant.graph_id,
+    attempt: 1,
+    stateless: place.stateless,
+    deleteAfter: kwargs.temporary,
+    ephemeral: place.ephemeral,
+    ...(request.after_seconds === undefined ? {} : { notBefore: Date.now() + request.after_seconds * 1000 }),
+  };
+}
+
+/** The checkpoint to start from: the whole reference, or the older single id. */
+function checkpointOf({ checkpoint, checkpoint_id }: RunRequest): Json | undefined {
+  if (checkpoint !== undefined && Object.keys(checkpoint).length > 0) return checkpoint;
+  return checkpoint_id === undefined ? undefined : { checkpoint_id };
+}
+
+/** Later configs win, key by key; `configurable` and `tags` are merged. */
+function mergeConfigs(...configs: (Json | undefined)[]): Json {
+  const merged: Json = {};
+  let configurable: Json = {};
+  let tags: unknown[] = [];
+  for (const config of configs) {
+    if (config === undefined) continue;
+    Object.assign(merged, config);
+    configurable = { ...configurable, ...(config["configurable"] as Json | undefined) };
+    if (Array.isArray(config["tags"])) tags = [...tags, ...(config["tags"] as unknown[])];
+  }
+  return {
+    ...merged,
+    ...(Object.keys(configurable).length > 0 ? { configurable } : {}),
+    ...(tags.length > 0 ? { tags: [...new Set(tags)] } : {}),
+  };
+}
+
+function contextOf(assistant: Json, request: unknown): { context?: unknown } {
+  if (request === undefined) return Object.keys(assistant).length > 0 ? { context: assistant } : {};
+  if (typeof request !== "object" || request === null || Array.isArray(request)) return { context: request };
+  return { context: { ...assistant, ...(request as Json) } };
+}
+
+/** The ids that the server puts into a run's configurable. */
+export function serverConfigurable(record: RunRecord): Json {
+  const { run_id, thread_id, assistant_id } = record.run;
+  return { run_id, thread_id, graph_id: record.graphId, assistant_id };
+}
+
+/** The run as clients see it: `kwargs.config` as the graph gets it. */
+export function publicRun(record: RunRecord): RunJson {
+  const { run } = record;
+  const { config } = run.kwargs;
+  return {
+    ...run,
+    kwargs: {
+      ...run.kwargs,
+      config: { ...config, configurable: { ...(config["configurable"] as Json | undefined), ...serverConfigurable(record) } },
+    },
+  };
+}
+
+/** @throws ApiError 409 */
+export function refuseBusy(): never {
+  throw new ApiError(
+    409,
+    "Thread is already running a task. Wait for it to finish or choose a different multitask strategy.",
+  );
+}

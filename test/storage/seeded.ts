@@ -1,0 +1,21 @@
+// Randomised tests repeat exactly: a failure names its seed.
+
+/** Numbers from 0 up to 1, the same ones for the same seed (mulberry32). */
+export function seeded(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+/** Integers from 0 up to `below`, and members of lists, drawn from `random`. */
+export function drawing(random: () => number): {
+  integer(below: number): number;
+  member<T>(list: readonly T[]): T;
+} {
+  const integer = (below: number) => Math.floor(random() * below);
+  return { integer, member: (list) => list[integer(list.length)] as (typeof list)[number] };
+}
