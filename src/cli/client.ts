@@ -72,10 +72,19 @@ export class Client {
     const type = response.headers.get("content-type") ?? "";
     if (!response._data || !type.includes("text/event-stream")) throw this.#notOurs(`an event stream, but ${type}`);
     return {
-      body: response._data as unknown as AsyncIterable<Uint8Array>,
+      body: this.#read(response._data as unknown as AsyncIterable<Uint8Array>, options.signal),
       contentLocation: response.headers.get("content-location"),
       location: response.headers.get("location"),
     };
+  }
+
+  async *#read(body: AsyncIterable<Uint8Array>, signal: AbortSignal | undefined): AsyncGenerator<Uint8Array> {
+    try {
+      yield* body;
+    } catch (error) {
+      if (signal?.aborted) throw error;
+      throw new CliError(`The connection to ${this.target.url} broke.`, { exitCode: EXIT.noServer, cause: error });
+    }
   }
 
   async #json<T>(method: Method, path: string, options: RequestOptions): Promise<T> {
@@ -165,5 +174,5 @@ function deepCode(error: unknown): string | undefined {
 
 /** True when a broken stream may work again: the connection failed, not the request. */
 export function isConnectionError(error: unknown): boolean {
-  return error instanceof CliError ? error.exitCode === EXIT.noServer : true;
+  return error instanceof CliError && error.exitCode === EXIT.noServer;
 }

@@ -17,6 +17,6 @@ export const EXIT_CODES: readonly (readonly [code: number, meaning: string])[] =
   [EXIT.ok, "done; also when a run waits at an interrupt"],
   [EXIT.failed, "the run failed, or the server refused the request"],
   [EXIT.usage, "the command line or the config is wrong"],
-  [EXIT.noServer, "no server answers"],
+  [EXIT.noServer, "no server answers, or the connection broke for good"],
   [EXIT.interrupted, "stopped by Ctrl-C"],
 ];

@@ -1,4 +1,5 @@
 // LangGraph messages as people read them. The shapes differ by server and age, so everything is looked at before it is trusted.
+import { isRecord } from "./json.ts";
 
 /** The parts of a message that a terminal shows. */
 export interface Message {
@@ -31,11 +32,6 @@ export function messagesOf(values: unknown): Message[] | undefined {
   const list = isRecord(values) ? values["messages"] : undefined;
   if (!Array.isArray(list)) return undefined;
   return list.flatMap((item) => toMessage(item) ?? []);
-}
-
-/** True for a JSON object. */
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** `AIMessageChunk` is how Python servers call the chunks of an `ai` message. */

@@ -29,14 +29,11 @@ const NO_EXPORT = /The requested module '(.+?)' (?:does not provide an export na
 export function diagnose(error: unknown, spec: GraphSpec, root: string): LoadFailure {
   if (error instanceof GraphLoadError) return { error };
   const unresolved = unresolvedImport(error);
-  const diagnostic =
-    (unresolved && missingModule(unresolved, spec, root)) ??
-    syntaxError(error) ??
-    missingExport(error, root) ??
-    frameOfError(error, root) ??
-    atConfig(spec, messageOf(error));
-  const failure = { error: new GraphLoadError(spec.id, diagnostic, error) };
-  return unresolved ? { ...failure, unresolved } : failure;
+  // Of these the diagnostic says all; the original is long and coloured, and would be printed as the cause.
+  const plain = unresolved ? missingModule(unresolved, spec, root) : syntaxError(error);
+  if (plain) return { error: new GraphLoadError(spec.id, plain), ...(unresolved ? { unresolved } : {}) };
+  const diagnostic = missingExport(error, root) ?? frameOfError(error, root) ?? atConfig(spec, messageOf(error));
+  return { error: new GraphLoadError(spec.id, diagnostic, error) };
 }
 
 /** A problem of which no place in the user's code is known: it is shown where the config names the graph. */

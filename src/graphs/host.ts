@@ -45,7 +45,7 @@ export class GraphHost {
     this.#watcher = reload
       ? new FileWatcher(
           (paths) => this.#onChange(paths),
-          (error) => this.#warn(error.message),
+          (error) => this.#warnOnce("watch", `${error.message}; saves there do not reload.`),
         )
       : null;
     for (const spec of project.graphs) this.#slots.set(spec.id, new Slot(spec));
@@ -170,7 +170,10 @@ export class GraphHost {
   async #load(slots: readonly Slot[], type: "loaded" | "reloaded", before?: Promise<unknown>): Promise<void> {
     if (slots.length === 0) return;
     const begun = performance.now();
-    const since = Date.now();
+    // The next whole millisecond: file times have fractions, and one from just before must not look newer.
+    const since = Date.now() + 1;
+    // A module that never finishes to evaluate must not keep its own correction from being seen.
+    this.#watch(since);
     const fresh = new Set(slots.filter((slot) => slot.current === null));
     const outcomes = await Promise.all(slots.map((slot) => slot.attempt((isNewest) => this.#evaluate(slot, isNewest))));
     await before;

@@ -4,7 +4,7 @@ import { dirname, isAbsolute, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { SourceLocation } from "../config/types.ts";
 
-const FRAME = /^\s*at .*?\(?((?:file:\/\/|\/|[A-Za-z]:[\\/]).*?):(\d+):(\d+)\)?$/;
+const FRAME = /^\s*at (?:async )?(?:.*?\()?((?:file:\/\/|\/|[A-Za-z]:[\\/]).*):(\d+):(\d+)\)?$/;
 /** `src/` or `dist/` of this package. */
 const OWN_CODE = dirname(import.meta.dirname);
 

@@ -120,7 +120,7 @@ export class FileWatcher {
       // What happened between the last look and the start of the watch would go unseen.
       onEvent(null);
     } catch (error) {
-      this.#onError(new Error(`Cannot watch ${folder} for changes: ${(error as Error).message}`, { cause: error }));
+      this.#onError(new Error(`Cannot watch ${folder}: ${(error as Error).message}`, { cause: error }));
     }
   }
 }

@@ -14,7 +14,9 @@ export function isObject(value: unknown): value is Json {
  */
 export function contains(value: unknown, part: unknown): boolean {
   if (isObject(part)) {
-    return isObject(value) && Object.keys(part).every((key) => Object.hasOwn(value, key) && contains(value[key], part[key]));
+    return (
+      isObject(value) && Object.keys(part).every((key) => Object.hasOwn(value, key) && contains(value[key], part[key]))
+    );
   }
   if (Array.isArray(part)) {
     return Array.isArray(value) && part.every((wanted) => value.some((item) => contains(item, wanted)));
@@ -25,7 +27,9 @@ export function contains(value: unknown, part: unknown): boolean {
 /** The fields of `record` named in `select`, in that order; all of them without `select`. */
 export function pick(record: Json, select: readonly string[] | undefined): Json {
   if (select === undefined) return record;
-  return Object.fromEntries(select.filter((field) => Object.hasOwn(record, field)).map((field) => [field, record[field]]));
+  return Object.fromEntries(
+    select.filter((field) => Object.hasOwn(record, field)).map((field) => [field, record[field]]),
+  );
 }
 
 /** One page of results with what the pagination headers say. */

@@ -118,7 +118,10 @@ export class Runs {
   deletionOf(threadId: string): Write[] {
     const writes: Write[] = [];
     for (const [key] of this.#db.range(prefixRange(keys.runsOf(threadId)))) {
-      writes.push({ key, value: undefined }, { key: keys.queued(key.slice(key.lastIndexOf("/") + 1)), value: undefined });
+      writes.push(
+        { key, value: undefined },
+        { key: keys.queued(key.slice(key.lastIndexOf("/") + 1)), value: undefined },
+      );
     }
     return writes;
   }

@@ -71,7 +71,10 @@ export class Threads {
     const known = [...this.#entries.values()].map((entry) => entry.record);
     this.#entries.clear();
     this.#newest = undefined;
-    const records = Array.from(this.#db.range(prefixRange(keys.threads)), ([, text]) => JSON.parse(text) as ThreadRecord);
+    const records = Array.from(
+      this.#db.range(prefixRange(keys.threads)),
+      ([, text]) => JSON.parse(text) as ThreadRecord,
+    );
     records.sort((a, b) => compare(a.updated_at, b.updated_at));
     for (const record of records) this.#remember(record);
     for (const record of known) if (!this.#entries.has(record.thread_id)) this.#remember(record);
@@ -154,7 +157,11 @@ export class Threads {
    * Creates a thread.
    * @throws ApiError 422 when the id is not a UUID; 409 when it exists and `ifExists` is `raise`.
    */
-  create(options: { threadId?: string | undefined; metadata?: Json | undefined; ifExists: "raise" | "do_nothing" }): ThreadRecord {
+  create(options: {
+    threadId?: string | undefined;
+    metadata?: Json | undefined;
+    ifExists: "raise" | "do_nothing";
+  }): ThreadRecord {
     const { threadId, metadata } = options;
     if (threadId !== undefined) {
       if (!isUuid(threadId)) throw new ApiError(422, `thread_id must be a UUID, got "${threadId}"`);
@@ -176,14 +183,19 @@ export class Threads {
   /** Number of threads with this metadata, values and status. */
   count(query: Pick<ThreadQuery, "metadata" | "values" | "status">, valuesOf: (threadId: string) => unknown): number {
     this.#load();
-    if (query.metadata === undefined && query.values === undefined && query.status === undefined) return this.#entries.size;
+    if (query.metadata === undefined && query.values === undefined && query.status === undefined)
+      return this.#entries.size;
     return this.#matches(query, valuesOf).length;
   }
 
   /** Threads in the order of their last update unless asked otherwise. `valuesOf` is called only for filters on values. */
   search(query: ThreadQuery, valuesOf: (threadId: string) => unknown): Page<ThreadRecord> {
     this.#load();
-    const plain = query.ids === undefined && query.metadata === undefined && query.values === undefined && query.status === undefined;
+    const plain =
+      query.ids === undefined &&
+      query.metadata === undefined &&
+      query.values === undefined &&
+      query.status === undefined;
     const byUpdate = (query.sort_by ?? "updated_at") === "updated_at" && query.sort_order !== "asc";
     if (plain && byUpdate) return this.#newestPage(query.limit, query.offset);
     const found = this.#matches(query, valuesOf);
@@ -205,7 +217,10 @@ export class Threads {
     return { items, total: this.#entries.size, next: entry === undefined ? undefined : offset + limit };
   }
 
-  #matches(query: Pick<ThreadQuery, "ids" | "metadata" | "values" | "status">, valuesOf: (id: string) => unknown): ThreadRecord[] {
+  #matches(
+    query: Pick<ThreadQuery, "ids" | "metadata" | "values" | "status">,
+    valuesOf: (id: string) => unknown,
+  ): ThreadRecord[] {
     const ids = query.ids === undefined ? undefined : new Set(query.ids);
     const found: ThreadRecord[] = [];
     for (let entry = this.#newest; entry !== undefined; entry = entry.older) {

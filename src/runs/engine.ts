@@ -21,6 +21,7 @@ import { RunQueue } from "./queue.ts";
 import { newRun, refuseBusy, serverConfigurable, type RunRequest } from "./request.ts";
 import { errorJson, interruptsOf, withInterrupts } from "./result.ts";
 import { rollbackWrites } from "./rollback.ts";
+import type { ThreadValues } from "./values.ts";
 
 /** Executions of a run that died with the server, before it is given up. */
 export const MAX_ATTEMPTS = 3;
@@ -38,6 +39,7 @@ export interface EngineOptions {
   readonly runs: Runs;
   readonly assistants: Assistants;
   readonly checkpoints: CheckpointStore;
+  readonly values: ThreadValues;
   /** The long-term store, handed to the nodes. */
   readonly store: unknown;
   readonly graph: (id: string) => Promise<GraphVersion>;
@@ -75,10 +77,11 @@ export class RunEngine {
 
   /**
    * Creates a run on a thread, or without one. It is stored, and started if it may start, when this returns.
-   * @param foreground somebody waits for the result: a stateless run then keeps its checkpoints in memory.
+   * @param caller what the caller does next: `stream` reads events from the first on, `wait` wants the result. A stateless run
+   * that somebody waits for keeps its checkpoints in memory.
    * @throws ApiError 404 unknown thread, assistant or checkpoint; 409 when the thread is busy and the strategy is `reject`.
    */
-  create(threadId: string | undefined, request: RunRequest, foreground: boolean): ActiveRun {
+  create(threadId: string | undefined, request: RunRequest, caller: "stream" | "wait" | "background"): ActiveRun {
     const { threads, runs, assistants, db, checkpoints } = this.#options;
     const assistant = assistants.forRun(request.assistant_id);
     const stateless = threadId === undefined;
@@ -87,13 +90,14 @@ export class RunEngine {
     const checkpointId = (request.checkpoint?.["checkpoint_id"] ?? request.checkpoint_id) as string | undefined;
     if (threadId !== undefined && checkpointId !== undefined && checkpointId !== null) {
       const ns = (request.checkpoint?.["checkpoint_ns"] as string | undefined) ?? "";
-      if (checkpoints.get(threadId, ns, checkpointId) === undefined) throw new ApiError(404, `Checkpoint ${checkpointId} not found`);
+      if (checkpoints.get(threadId, ns, checkpointId) === undefined)
+        throw new ApiError(404, `Checkpoint ${checkpointId} not found`);
     }
     if (!stateless) this.#makeWay(threadId, request.multitask_strategy);
     // Rolling back an earlier run may have changed the thread.
     thread = (stateless ? undefined : threads.find(threadId)) ?? threads.draft(threadId, request.metadata ?? {});
     const startsNow = request.after_seconds === undefined && this.#queue.isFree(thread.thread_id);
-    const ephemeral = stateless && foreground && request.on_completion === "delete";
+    const ephemeral = stateless && caller !== "background" && request.on_completion === "delete";
     const record = newRun(request, assistant, thread, { stateless, ephemeral, startsNow });
     const busy: ThreadRecord = {
       ...thread,
@@ -101,9 +105,13 @@ export class RunEngine {
       updated_at: timestamp(),
       metadata: { ...thread.metadata, graph_id: assistant.graph_id, assistant_id: assistant.assistant_id },
     };
-    db.write([threads.writeOf(busy), runs.writeOf(record), { key: keys.queued(record.run.run_id), value: busy.thread_id }]);
+    db.write([
+      threads.writeOf(busy),
+      runs.writeOf(record),
+      { key: keys.queued(record.run.run_id), value: busy.thread_id },
+    ]);
     threads.committed(busy);
-    return this.#add(record);
+    return this.#add(record, caller === "stream");
   }
 
   /** Applies the multitask strategy of a new run to those that are there. */
@@ -111,12 +119,13 @@ export class RunEngine {
     const lane = this.#queue.lane(threadId);
     if (lane.length === 0 || strategy === "enqueue") return;
     if (strategy === "reject") refuseBusy();
-    for (const run of [...lane].reverse()) this.#stopRun(run, strategy);
+    for (const run of lane.toReversed()) this.#stopRun(run, strategy);
   }
 
-  #add(record: RunRecord): ActiveRun {
+  #add(record: RunRecord, read = false): ActiveRun {
     const checkpoints = record.ephemeral ? new CheckpointStore(memoryDatabase()) : this.#options.checkpoints;
     const run = new ActiveRun(record, checkpoints);
+    if (read) run.log.expectReader();
     this.#active.set(run.id, run);
     this.#queue.add(run);
     return run;
@@ -246,7 +255,10 @@ export class RunEngine {
     const { runs, db } = this.#options;
     this.#update(run, "pending");
     db.write([runs.writeOf(run.record)]);
-    this.#leave(run, { status: "pending", json: errorJson({ error: "ServerStopped", message: "The server stopped; the run goes on when it starts again." }) });
+    this.#leave(run, {
+      status: "pending",
+      json: errorJson({ error: "ServerStopped", message: "The server stopped; the run goes on when it starts again." }),
+    });
   }
 
   /** Stops a run that has not ended, whether it runs or waits. */
@@ -255,7 +267,10 @@ export class RunEngine {
       // Its records go at once; whatever the graph still does has nowhere to go.
       run.stop(reason);
       this.#rollback(run);
-      this.#leave(run, { status: "interrupted", json: this.valuesJson(run.threadId) });
+      this.#leave(run, {
+        status: "interrupted",
+        json: withInterrupts(this.#options.values.json(run.threadId), undefined),
+      });
     } else if (run.started) run.stop(reason);
     else this.#end(run, { kind: "aborted" });
   }
@@ -313,7 +328,7 @@ export class RunEngine {
     const thread = this.#options.threads.find(threadId);
     const waiting = Object.values(thread?.interrupts ?? {}).flat();
     const interrupts = waiting.length > 0 ? waiting.map((interrupt) => JSON.stringify(interrupt)) : undefined;
-    return { status: run.status, json: withInterrupts(this.valuesJson(threadId), interrupts) };
+    return { status: run.status, json: withInterrupts(this.#options.values.json(threadId), interrupts) };
   }
 
   /** A reader of a run's events. @throws ApiError 404 */
@@ -361,7 +376,7 @@ export class RunEngine {
   deleteThread(threadId: string): void {
     const { db, runs, threads, checkpoints } = this.#options;
     threads.get(threadId);
-    const lane = [...this.#queue.lane(threadId)].reverse();
+    const lane = this.#queue.lane(threadId).toReversed();
     db.write([
       { key: keys.thread(threadId), value: undefined },
       ...runs.deletionOf(threadId),
@@ -374,12 +389,6 @@ export class RunEngine {
     }
     checkpoints.forget(threadId);
     this.#finished.dropThread(threadId);
-  }
-
-  /** The JSON of a thread's newest values; `{}` when it never ran. */
-  valuesJson(threadId: string): string {
-    const latest = this.#options.checkpoints.get(threadId, "");
-    return latest === undefined ? "{}" : this.#options.checkpoints.valuesJson(latest);
   }
 
   /** Queues what had not ended when the server stopped; at start, before requests come in. */

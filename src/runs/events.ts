@@ -41,6 +41,11 @@ export class EventLog {
     return this.resumable || this.#hadReader;
   }
 
+  /** Says that a reader of everything is about to come. */
+  expectReader(): void {
+    this.#hadReader = true;
+  }
+
   get closed(): boolean {
     return this.#closed;
   }
@@ -95,7 +100,8 @@ export class EventLog {
   reader(from: ReadFrom, modes?: ReadonlySet<string>): LogReader {
     this.#hadReader = true;
     const first = this.#events[0]?.id ?? this.#next;
-    const cursor = from === "now" ? this.#next : from === "start" ? first : Math.max(first, Math.min(from.after + 1, this.#next));
+    const cursor =
+      from === "now" ? this.#next : from === "start" ? first : Math.max(first, Math.min(from.after + 1, this.#next));
     const reader: LogReader = new LogReader(this, cursor, modes, () => this.#readers.delete(reader));
     this.#readers.add(reader);
     return reader;

@@ -30,7 +30,11 @@ export interface Execution {
 
 /** How an execution ended. */
 export type ExecutionEnd =
-  | { readonly kind: "done"; readonly valuesJson: string | undefined; readonly interrupts: readonly string[] | undefined }
+  | {
+      readonly kind: "done";
+      readonly valuesJson: string | undefined;
+      readonly interrupts: readonly string[] | undefined;
+    }
   | { readonly kind: "failed"; readonly error: RunError; readonly cause: unknown }
   | { readonly kind: "aborted" }
   | { readonly kind: "drained" };
@@ -120,7 +124,13 @@ function isResumed({ record, checkpoints }: Execution): boolean {
 
 function runConfig({ record, configurable, metadata }: Execution, resumed: boolean): GraphRunConfig {
   const { config, context, checkpoint } = record.run.kwargs;
-  const { configurable: own, recursion_limit, run_name, max_concurrency, tags } = config as {
+  const {
+    configurable: own,
+    recursion_limit,
+    run_name,
+    max_concurrency,
+    tags,
+  } = config as {
     configurable?: Json;
     recursion_limit?: number;
     run_name?: string;
@@ -166,7 +176,9 @@ function graphInput(input: unknown, command: Json | undefined, runtime: LangGrap
 function sends(goto: unknown, runtime: LangGraphRuntime): unknown {
   const Send = runtime.langgraph["Send"] as new (node: string, args: unknown) => unknown;
   const one = (target: unknown): unknown =>
-    typeof target === "object" && target !== null ? new Send(String((target as Json)["node"]), (target as Json)["input"]) : target;
+    typeof target === "object" && target !== null
+      ? new Send(String((target as Json)["node"]), (target as Json)["input"])
+      : target;
   return Array.isArray(goto) ? goto.map(one) : one(goto);
 }
 
@@ -174,8 +186,12 @@ function sends(goto: unknown, runtime: LangGraphRuntime): unknown {
 export function visibleChannels(graph: RunnableGraph): { visible: readonly string[] | string | null; opaque?: true } {
   const { streamChannelsAsIs } = graph as { streamChannelsAsIs?: unknown };
   const visible =
-    typeof streamChannelsAsIs === "string" || Array.isArray(streamChannelsAsIs) ? (streamChannelsAsIs as string | string[]) : null;
-  const opaque = Object.values(graph.channels).some((channel) => (channel as { lc_graph_name?: string }).lc_graph_name === "DeltaChannel");
+    typeof streamChannelsAsIs === "string" || Array.isArray(streamChannelsAsIs)
+      ? (streamChannelsAsIs as string | string[])
+      : null;
+  const opaque = Object.values(graph.channels).some(
+    (channel) => (channel as { lc_graph_name?: string }).lc_graph_name === "DeltaChannel",
+  );
   return opaque ? { visible, opaque } : { visible };
 }
 

@@ -130,7 +130,10 @@ export function publicRun(record: RunRecord): RunJson {
     ...run,
     kwargs: {
       ...run.kwargs,
-      config: { ...config, configurable: { ...(config["configurable"] as Json | undefined), ...serverConfigurable(record) } },
+      config: {
+        ...config,
+        configurable: { ...(config["configurable"] as Json | undefined), ...serverConfigurable(record) },
+      },
     },
   };
 }

@@ -21,7 +21,11 @@ export function withInterrupts(values: string, interrupts: readonly string[] | u
  * The interrupts that the newest checkpoint of a thread waits at, by task.
  * @param except leaves out checkpoints that this run wrote: what is left when they are gone.
  */
-export function interruptsOf(checkpoints: CheckpointStore, threadId: string, except?: string): Record<string, InterruptJson[]> {
+export function interruptsOf(
+  checkpoints: CheckpointStore,
+  threadId: string,
+  except?: string,
+): Record<string, InterruptJson[]> {
   const found: Record<string, InterruptJson[]> = {};
   for (const { id, record } of checkpoints.list(threadId, "")) {
     if (except !== undefined && record.d === except) continue;

@@ -2,7 +2,13 @@
 // JSON as they are; LangGraph is asked only which tasks come next, and gets a checkpoint without values for that.
 import { LRUCache } from "lru-cache";
 import { ApiError } from "../errors.ts";
-import type { GraphRunConfig, GraphStateSnapshot, GraphStateTask, GraphVersion, RunnableGraph } from "../graphs/types.ts";
+import type {
+  GraphRunConfig,
+  GraphStateSnapshot,
+  GraphStateTask,
+  GraphVersion,
+  RunnableGraph,
+} from "../graphs/types.ts";
 import { timestamp, withOffset } from "../ids.ts";
 import type { Json } from "../resources/json.ts";
 import type { ThreadRecord, Threads } from "../resources/threads.ts";
@@ -23,7 +29,11 @@ export interface StatesOptions {
 
 /** One superstep of updates to import. */
 export interface SuperstepUpdates {
-  readonly updates: readonly { readonly values?: unknown; readonly command?: Json | undefined; readonly as_node: string }[];
+  readonly updates: readonly {
+    readonly values?: unknown;
+    readonly command?: Json | undefined;
+    readonly as_node: string;
+  }[];
 }
 
 /** Task id under which LangGraph keeps writes that belong to no task. */
@@ -66,7 +76,11 @@ export class ThreadStates {
     if (stored === undefined) return EMPTY_STATE;
     const json = await this.#state(stored, version, { latest: true, subgraphs });
     // Only if nothing changed while it was made.
-    if (!subgraphs && this.#options.checkpoints.get(threadId, "")?.id === stored.id && !this.#options.isBusy(threadId)) {
+    if (
+      !subgraphs &&
+      this.#options.checkpoints.get(threadId, "")?.id === stored.id &&
+      !this.#options.isBusy(threadId)
+    ) {
       this.#latest.set(threadId, { version: version?.version ?? 0, json });
     }
     return json;
@@ -75,7 +89,10 @@ export class ThreadStates {
   /** The state at a checkpoint. @throws ApiError 404 */
   async at(threadId: string, checkpoint: Json, subgraphs: boolean): Promise<string> {
     const thread = this.#options.threads.get(threadId);
-    const { checkpoint_id: id, checkpoint_ns: ns = "" } = checkpoint as { checkpoint_id?: string; checkpoint_ns?: string };
+    const { checkpoint_id: id, checkpoint_ns: ns = "" } = checkpoint as {
+      checkpoint_id?: string;
+      checkpoint_ns?: string;
+    };
     const stored = this.#options.checkpoints.get(threadId, ns, id);
     if (stored === undefined) {
       if (id === undefined && ns === "") return EMPTY_STATE;
@@ -125,7 +142,11 @@ export class ThreadStates {
     const applied = writes.some((write) => write.index >= 0 && (options.latest || write.taskId === NULL_TASK));
     const live = applied || options.subgraphs || ns !== "" || checkpoints.context(threadId, record.d).opaque === true;
     const config: GraphRunConfig = {
-      configurable: { thread_id: threadId, checkpoint_ns: ns, ...(options.latest && live ? {} : { checkpoint_id: id }) },
+      configurable: {
+        thread_id: threadId,
+        checkpoint_ns: ns,
+        ...(options.latest && live ? {} : { checkpoint_id: id }),
+      },
     };
     const read = async (shallow: boolean): Promise<GraphStateSnapshot> =>
       (await this.#bound(version, config, shallow)).getState(config, { subgraphs: options.subgraphs });
@@ -156,16 +177,29 @@ export class ThreadStates {
       created_at: withOffset(record.ts),
       parent_checkpoint: record.p === undefined ? null : { ...reference, checkpoint_id: record.p },
     });
-    const interrupts = JSON.stringify((JSON.parse(tasks) as { interrupts?: unknown[] }[]).flatMap((task) => task.interrupts ?? []));
+    const interrupts = JSON.stringify(
+      (JSON.parse(tasks) as { interrupts?: unknown[] }[]).flatMap((task) => task.interrupts ?? []),
+    );
     return `{"values":${values},"tasks":${tasks},"interrupts":${interrupts},${rest.slice(1)}`;
   }
 
-  async #bound(version: GraphVersion, config: GraphRunConfig, shallow: boolean, writer?: { id: string; metadata: Json }): Promise<RunnableGraph> {
+  async #bound(
+    version: GraphVersion,
+    config: GraphRunConfig,
+    shallow: boolean,
+    writer?: { id: string; metadata: Json },
+  ): Promise<RunnableGraph> {
     const { codec, makeSaver } = await this.#options.kit();
     const graph = await version.resolve(config);
     const run =
-      writer === undefined ? {} : { run: { id: writer.id, context: { metadata: writer.metadata, ...visibleChannels(graph) } } };
-    return bindGraph(graph, makeSaver({ store: this.#options.checkpoints, codec, shallow, ...run }), this.#options.store);
+      writer === undefined
+        ? {}
+        : { run: { id: writer.id, context: { metadata: writer.metadata, ...visibleChannels(graph) } } };
+    return bindGraph(
+      graph,
+      makeSaver({ store: this.#options.checkpoints, codec, shallow, ...run }),
+      this.#options.store,
+    );
   }
 
   /**
@@ -195,15 +229,23 @@ export class ThreadStates {
     return this.#change(threadId, config, (graph) => graph.bulkUpdateState(config, steps));
   }
 
-  async #change(threadId: string, config: GraphRunConfig, change: (graph: RunnableGraph) => Promise<GraphRunConfig>): Promise<Json> {
+  async #change(
+    threadId: string,
+    config: GraphRunConfig,
+    change: (graph: RunnableGraph) => Promise<GraphRunConfig>,
+  ): Promise<Json> {
     const { threads, checkpoints } = this.#options;
     const thread = threads.get(threadId);
     if (this.#options.isBusy(threadId)) throw new ApiError(409, "Thread is busy");
     const graphId = thread.metadata["graph_id"];
     if (typeof graphId !== "string") throw new ApiError(400, `Thread ${threadId} has no graph ID`);
     const version = await this.#options.graph(graphId);
-    const { checkpoint_id: id, checkpoint_ns: ns = "" } = (config.configurable ?? {}) as { checkpoint_id?: string; checkpoint_ns?: string };
-    if (id !== undefined && checkpoints.get(threadId, ns, id) === undefined) throw new ApiError(404, `Checkpoint ${id} not found`);
+    const { checkpoint_id: id, checkpoint_ns: ns = "" } = (config.configurable ?? {}) as {
+      checkpoint_id?: string;
+      checkpoint_ns?: string;
+    };
+    if (id !== undefined && checkpoints.get(threadId, ns, id) === undefined)
+      throw new ApiError(404, `Checkpoint ${id} not found`);
     const metadata: Json = { graph_id: graphId };
     if (thread.metadata["assistant_id"] !== undefined) metadata["assistant_id"] = thread.metadata["assistant_id"];
     const graph = await this.#bound(version, config, false, { id: `update:${graphId}`, metadata });

@@ -95,7 +95,11 @@ export class CheckpointStore {
   /** Checkpoints of one namespace, newest first; `before` is an id that is not included. */
   *list(threadId: string, ns: string, options: { before?: string; limit?: number } = {}): Iterable<StoredCheckpoint> {
     const { start, end } = prefixRange(keys.checkpoints(threadId, ns));
-    const range = { start, end: options.before === undefined ? end : keys.checkpoint(threadId, ns, options.before), reverse: true };
+    const range = {
+      start,
+      end: options.before === undefined ? end : keys.checkpoint(threadId, ns, options.before),
+      reverse: true,
+    };
     for (const [key, text] of this.db.range(options.limit === undefined ? range : { ...range, limit: options.limit })) {
       yield { threadId, ns, id: key.slice(key.lastIndexOf("/") + 1), record: JSON.parse(text) as CheckpointRecord };
     }
@@ -106,7 +110,7 @@ export class CheckpointStore {
     const prefix = keys.checkpointNamespaces(threadId);
     const { start, end } = prefixRange(prefix);
     const found: string[] = [];
-    for (let from = start; ; ) {
+    for (let from = start; ;) {
       const [first] = this.db.range({ start: from, end, limit: 1 });
       if (first === undefined) return found;
       const ns = first[0].slice(prefix.length, first[0].indexOf("/", prefix.length));
@@ -119,7 +123,7 @@ export class CheckpointStore {
   threads(): string[] {
     const { start, end } = prefixRange(keys.allCheckpoints);
     const found: string[] = [];
-    for (let from = start; ; ) {
+    for (let from = start; ;) {
       const [first] = this.db.range({ start: from, end, limit: 1 });
       if (first === undefined) return found;
       const thread = first[0].slice(keys.allCheckpoints.length, first[0].indexOf("/", keys.allCheckpoints.length));
@@ -238,7 +242,8 @@ export class CheckpointStore {
 }
 
 /** Channel names go into a line that is split at tabs. */
-const enclose = (channel: string): string => channel.replaceAll("%", "%25").replaceAll("\t", "%09").replaceAll("\n", "%0A");
+const enclose = (channel: string): string =>
+  channel.replaceAll("%", "%25").replaceAll("\t", "%09").replaceAll("\n", "%0A");
 const disclose = (text: string): string => (text.includes("%") ? decodeURIComponent(text) : text);
 
 function parseWrites(taskId: string, text: string): StoredWrite[] {

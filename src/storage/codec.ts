@@ -5,7 +5,14 @@
 // wire JSON, the wire JSON, and the lossless form written by LangGraph's own serializer; or `l`, the lengths of stored values and
 // these. The wire JSON is a substring of all of them, so that a state is served without building any object. None holds a line end.
 import type { LangGraphRuntime } from "../graphs/types.ts";
-import { isMessage, isMessageLetter, messageFields, messageLetter, reviveMessage, type MessageLike } from "./messages.ts";
+import {
+  isMessage,
+  isMessageLetter,
+  messageFields,
+  messageLetter,
+  reviveMessage,
+  type MessageLike,
+} from "./messages.ts";
 import { isPlain, same, snapshot } from "./same.ts";
 
 /** What the codec needs of LangGraph's serializer (the user's own copy). */
@@ -99,7 +106,11 @@ export class Codec {
     const content = message ? messageFields(value as MessageLike) : value;
     const known = this.#memo.get(value);
     if (known !== undefined && same(content, known.snap)) return known;
-    const letter = message ? messageLetter(value as MessageLike, content as Record<string, unknown>) : isPlain(value) ? "j" : undefined;
+    const letter = message
+      ? messageLetter(value as MessageLike, content as Record<string, unknown>)
+      : isPlain(value)
+        ? "j"
+        : undefined;
     if (letter === undefined) return undefined;
     const wire = JSON.stringify(content);
     const memo: Memo = { wire, stored: letter + wire, snap: snapshot(content) };
@@ -111,7 +122,8 @@ export class Codec {
   async #encodeLossless(value: unknown): Promise<string> {
     const wire = this.wire(value);
     const [type, bytes] = await this.#serializer.dumpsTyped(value);
-    const lossless = type === "bytes" ? `b${Buffer.from(bytes).toString("base64")}` : `p${new TextDecoder().decode(bytes)}`;
+    const lossless =
+      type === "bytes" ? `b${Buffer.from(bytes).toString("base64")}` : `p${new TextDecoder().decode(bytes)}`;
     return `x${wire.length}:${wire}${lossless}`;
   }
 
@@ -122,10 +134,12 @@ export class Codec {
   wire(value: unknown, depth = 0): string {
     if (typeof value === "string") return JSON.stringify(value);
     if (isMessage(value)) return this.encodeQuick(value)?.wire ?? stringifyTolerant(value);
-    if (typeof value !== "object" || value === null) return isPlain(value) ? JSON.stringify(value) : stringifyTolerant(value);
+    if (typeof value !== "object" || value === null)
+      return isPlain(value) ? JSON.stringify(value) : stringifyTolerant(value);
     if (depth < MEMO_DEPTH) {
       if (Array.isArray(value)) return this.#wireArray(value, depth + 1);
-      if (Object.getPrototypeOf(value) === Object.prototype && !("toJSON" in value)) return this.#wireObject(value, depth + 1);
+      if (Object.getPrototypeOf(value) === Object.prototype && !("toJSON" in value))
+        return this.#wireObject(value, depth + 1);
     }
     return isPlain(value) ? JSON.stringify(value) : stringifyTolerant(value);
   }

@@ -13,7 +13,14 @@ const SYNC_DELAY_MS = 500;
 /** LMDB refuses longer keys. */
 const MAX_KEY_BYTES = 1978;
 /** Layout of the two meta pages that an LMDB file (of the lmdb package, format 2) begins with; numbers are little endian. */
-const META = { magic: 0xbeefc0de, magicAt: 24, pageSizeAt: 48, lastPageAt: 144, transactionAt: 152, bytes: 160 } as const;
+const META = {
+  magic: 0xbeefc0de,
+  magicAt: 24,
+  pageSizeAt: 48,
+  lastPageAt: 144,
+  transactionAt: 152,
+  bytes: 160,
+} as const;
 
 /** The data file is not one that LMDB can open. */
 export class DamagedStorageError extends Error {

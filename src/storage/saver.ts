@@ -117,7 +117,9 @@ export function saverFactory(runtime: Pick<LangGraphRuntime, "checkpoint">): Sav
           // Not new, so it is stored already: with the parent, or (when LangGraph copies a checkpoint) with another one.
           const version = checkpoint.channel_versions[channel];
           const ref =
-            parent?.cv[channel] === version ? parent?.r[channel] : this.#store.findValue(threadId, ns, channel, version);
+            parent?.cv[channel] === version
+              ? parent?.r[channel]
+              : this.#store.findValue(threadId, ns, channel, version);
           if (ref !== undefined) kept[channel] = ref;
           continue;
         }

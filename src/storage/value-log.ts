@@ -9,7 +9,9 @@ import { keys, partIndex } from "./keys.ts";
 export type ValueRef = string | number | [from: number, to: number][];
 
 /** A value to place: one stored text, or the stored texts of a list's elements with the live elements. */
-export type PlacedValue = { readonly stored: string } | { readonly parts: readonly string[]; readonly live: readonly unknown[] };
+export type PlacedValue =
+  | { readonly stored: string }
+  | { readonly parts: readonly string[]; readonly live: readonly unknown[] };
 
 /** The newest version of a list channel that this process has seen. */
 interface ListHead {
@@ -51,7 +53,14 @@ export class ValueLog {
    * @param base ref of the version that it was made from, whose elements need no new place; undefined when there is none.
    * @param writes receives what must be stored, in the same batch as the ref.
    */
-  place(threadId: string, ns: string, channel: string, value: PlacedValue, base: ValueRef | undefined, writes: Write[]): ValueRef {
+  place(
+    threadId: string,
+    ns: string,
+    channel: string,
+    value: PlacedValue,
+    base: ValueRef | undefined,
+    writes: Write[],
+  ): ValueRef {
     if ("stored" in value) {
       if (value.stored.length <= INLINE_CHARS) return value.stored;
       const index = this.#take(threadId, ns, channel, 1);
@@ -64,7 +73,8 @@ export class ValueLog {
     let head = 0;
     while (head < shorter && parts[head] === known.parts[head]) head++;
     let tail = 0;
-    while (tail < shorter - head && parts[parts.length - 1 - tail] === known.parts[known.parts.length - 1 - tail]) tail++;
+    while (tail < shorter - head && parts[parts.length - 1 - tail] === known.parts[known.parts.length - 1 - tail])
+      tail++;
     let ranges = this.#splice(known, head, tail, parts, threadId, ns, channel, writes);
     if (ranges.length > MAX_RANGES) {
       ranges = this.#splice({ ranges: [], parts: [] }, 0, 0, parts, threadId, ns, channel, writes);
@@ -98,7 +108,12 @@ export class ValueLog {
   }
 
   /** The stored texts of a version: one, or one per element of a list. */
-  read(threadId: string, ns: string, channel: string, ref: ValueRef): { stored: string } | { parts: readonly string[] } {
+  read(
+    threadId: string,
+    ns: string,
+    channel: string,
+    ref: ValueRef,
+  ): { stored: string } | { parts: readonly string[] } {
     if (typeof ref === "string") return { stored: ref };
     if (typeof ref === "number") return { stored: this.#part(threadId, ns, channel, ref) };
     return { parts: this.#list(threadId, ns, channel, ref).parts };

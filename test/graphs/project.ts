@@ -62,7 +62,14 @@ export function project(files: Record<string, string>, options: { modules?: bool
         graphs: specs,
         env: {},
         envFile: null,
-        http: { disable_assistants: false, disable_threads: false, disable_runs: false, disable_store: false, disable_meta: false },
+        persist: true,
+        http: {
+          disable_assistants: false,
+          disable_threads: false,
+          disable_runs: false,
+          disable_store: false,
+          disable_meta: false,
+        },
         ...more,
       };
     },
@@ -112,7 +119,11 @@ export function hostOf(config: ProjectConfig, options: { reload?: boolean } = {}
 }
 
 /** Starts a host of these files with one graph `agent`. */
-export async function start(files: Record<string, string>, target: string, options: { reload?: boolean } = {}): Promise<TestHost & TestProject> {
+export async function start(
+  files: Record<string, string>,
+  target: string,
+  options: { reload?: boolean } = {},
+): Promise<TestHost & TestProject> {
   const files_ = project(files);
   const host = hostOf(files_.config({ agent: target }), options);
   await host.host.start();
@@ -139,7 +150,11 @@ export async function replyOf(graph: RunnableGraph, config: Record<string, unkno
 }
 
 /** The reply of the current version of `agent`. */
-export async function reply({ host }: { host: GraphHost }, id = "agent", config: GraphRunConfig = {}): Promise<unknown> {
+export async function reply(
+  { host }: { host: GraphHost },
+  id = "agent",
+  config: GraphRunConfig = {},
+): Promise<unknown> {
   const version = await host.get(id);
   return replyOf(await version.resolve(config));
 }

@@ -2,6 +2,7 @@
 import { copyFile, mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import { CliError, EXIT } from "../../errors.ts";
+import { isRecord } from "../json.ts";
 import type { Output } from "../output.ts";
 import { packageRoot, version } from "../package.ts";
 import type { Cli } from "../program.ts";
@@ -28,7 +29,10 @@ export async function init(cli: Cli, dir: string, template: string): Promise<voi
     await mkdir(dirname(join(target, to)), { recursive: true });
     await copyFile(join(source, from), join(target, to));
   }
-  printNext(output, dir, target, template, changes);
+  const enter = target === resolve(cli.io.cwd) ? "" : `cd ${shellQuote(dir)} && `;
+  output.note(`${output.err.green("created")} the ${template} template in ${target}`);
+  if (changes && changes.length > 0) output.note(`added to your package.json: ${changes.join(", ")}`);
+  printNext(output, enter);
 }
 
 async function listFiles(source: string): Promise<{ from: string; to: string }[]> {
@@ -69,30 +73,24 @@ async function writeManifest(target: string, template: Manifest): Promise<string
 }
 
 function parseManifest(text: string, path: string): Manifest {
+  let reason = "is not a JSON object";
   try {
-    return JSON.parse(text) as Manifest;
+    const manifest: unknown = JSON.parse(text);
+    if (isRecord(manifest)) return manifest as Manifest;
   } catch (error) {
-    throw new CliError(`${path} is not valid JSON: ${(error as Error).message}.`, {
-      exitCode: EXIT.usage,
-      hint: "Nothing was written. Repair it and run the command again.",
-    });
+    reason = `is not valid JSON: ${(error as Error).message}`;
   }
+  throw new CliError(`${path} ${reason}.`, {
+    exitCode: EXIT.usage,
+    hint: "Nothing was written. Repair it and run the command again.",
+  });
 }
 
 async function exists(path: string): Promise<boolean> {
   return (await stat(path).catch(() => undefined)) !== undefined;
 }
 
-function printNext(
-  { note, err }: Output,
-  dir: string,
-  target: string,
-  template: string,
-  changes: string[] | undefined,
-): void {
-  note(`${err.green("created")} the ${template} template in ${target}`);
-  if (changes && changes.length > 0) note(`added to your package.json: ${changes.join(", ")}`);
-  const enter = resolve(dir) === resolve(".") ? "" : `cd ${shellQuote(dir)} && `;
+function printNext({ note, err }: Output, enter: string): void {
   note("\nNext:");
   note(`  ${err.cyan(`${enter}npm install`)}`);
   note(`  ${err.cyan("npm run dev")}`);

@@ -1,6 +1,7 @@
 // What a run gave, collected from its events: final values, interrupts, error.
 import type { SseEvent } from "../sse.ts";
-import { isRecord, type Message, messagesOf } from "../messages.ts";
+import { isRecord } from "../json.ts";
+import { type Message, messagesOf } from "../messages.ts";
 
 /** One question of a graph to a person. */
 export interface Interrupt {
@@ -52,8 +53,9 @@ export class RunResult {
     this.#takeInterrupts(interrupts);
     // Some servers send the interrupt as an event of its own, without the state.
     if (interrupts !== undefined && Object.keys(values).length === 0) return;
+    // The first of several states is the one before the graph did anything; one alone is the result.
+    if (this.values !== null) this.#before ??= idsOf(this.values);
     this.values = values;
-    this.#before ??= new Set(messagesOf(values)?.flatMap((message) => message.id ?? []));
   }
 
   #takeInterrupts(list: unknown): void {
@@ -63,6 +65,10 @@ export class RunResult {
       value: item["value"],
     }));
   }
+}
+
+function idsOf(values: unknown): Set<string> {
+  return new Set(messagesOf(values)?.flatMap((message) => message.id ?? []));
 }
 
 function toError(data: unknown): { name: string; message: string } {

@@ -4,9 +4,9 @@ import { Client, HttpCliError, isConnectionError } from "../client.ts";
 import type { InvokeFlags } from "../commands/invoke.ts";
 import { findServer } from "../discover.ts";
 import { commandLine } from "../flags.ts";
+import { followRun } from "../follow.ts";
 import type { Cli } from "../program.ts";
 import { interruptible } from "../signals.ts";
-import { followSse } from "../sse.ts";
 import { oneLine } from "../text.ts";
 import { chooseAssistant, listGraphs } from "./choose.ts";
 import { printEnd } from "./end.ts";
@@ -42,17 +42,23 @@ export async function invoke(cli: Cli, message: string | undefined, flags: Invok
       .stream("POST", `${runs}/stream`, { body, signal })
       .catch((error: unknown) => explainAssistant(error, client, flags.assistant));
     result.runId = stream.contentLocation?.split("/").at(-1);
-    const events = followSse({
-      body: stream.body,
-      reopen: reopener(client, thread === undefined ? null : stream.location, signal),
-      isTransient: isConnectionError,
-      wait: (ms) => io.sleep(ms, signal),
-      signal,
-    });
-    for await (const event of events) {
-      const data = eventData(event);
-      result.take(event, data);
-      if (event.event === "messages" && !output.json) tokens.take(data);
+    const path = thread === undefined ? undefined : samePath(stream.location);
+    try {
+      for await (const event of followRun({ cli, client, output, signal, body: stream.body, path })) {
+        const data = eventData(event);
+        result.take(event, data);
+        if (event.event === "messages" && !output.json) tokens.take(data);
+      }
+    } catch (error) {
+      tokens.finish(undefined);
+      if (thread !== undefined && result.runId !== undefined && isConnectionError(error)) {
+        const follow = commandLine(io, flags, ["stream", thread, result.runId]);
+        throw new CliError((error as CliError).message, {
+          exitCode: EXIT.noServer,
+          hint: `Follow the rest with: ${follow}`,
+        });
+      }
+      throw error;
     }
     await printEnd({ cli, client, flags, output, thread, result, tokens });
   };
@@ -70,13 +76,9 @@ async function createThread(client: Client): Promise<string> {
   return oneLine(thread.thread_id);
 }
 
-/** How a broken stream goes on; only where the server said so, and only on that server. */
-function reopener(client: Client, location: string | null, signal: AbortSignal) {
-  if (!location?.startsWith("/") || location.startsWith("//")) return undefined;
-  return async (lastEventId: string | undefined): Promise<AsyncIterable<Uint8Array>> => {
-    const headers: Record<string, string> = lastEventId === undefined ? {} : { "last-event-id": lastEventId };
-    return (await client.stream("GET", location, { headers, signal })).body;
-  };
+/** Where the rest of a broken stream is, if the server said so: a path on the same server, never another address. */
+function samePath(location: string | null): string | undefined {
+  return location?.startsWith("/") && !location.startsWith("//") ? location : undefined;
 }
 
 async function cancel(client: Client, thread: string, run: string): Promise<boolean> {

@@ -1,5 +1,6 @@
 // Prints the answer of a run on a terminal while the model writes it.
-import { isRecord, type Message, toMessage } from "../messages.ts";
+import { isRecord } from "../json.ts";
+import { type Message, toMessage } from "../messages.ts";
 import type { Output } from "../output.ts";
 import { oneLine, plain } from "../text.ts";
 

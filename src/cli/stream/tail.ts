@@ -1,13 +1,14 @@
 // One `stream`: finds the run, prints its events, and says how it ended.
 import { CliError } from "../../errors.ts";
-import { Client, isConnectionError } from "../client.ts";
+import { Client } from "../client.ts";
 import type { StreamFlags } from "../commands/stream.ts";
 import { findServer } from "../discover.ts";
+import { followRun } from "../follow.ts";
 import { eventData } from "../invoke/result.ts";
 import type { Output } from "../output.ts";
 import type { Cli } from "../program.ts";
 import { interruptible } from "../signals.ts";
-import { followSse, type SseEvent } from "../sse.ts";
+import type { SseEvent } from "../sse.ts";
 import { oneLine, toJson } from "../text.ts";
 
 interface Run {
@@ -26,22 +27,9 @@ export async function tail(cli: Cli, thread: string, run: string | undefined, fl
 
   const work = async (signal: AbortSignal): Promise<void> => {
     const query = flags.mode.length > 0 ? { stream_mode: flags.mode } : {};
-    const open = async (lastEventId: string | undefined): Promise<AsyncIterable<Uint8Array>> => {
-      const headers: Record<string, string> = lastEventId === undefined ? {} : { "last-event-id": lastEventId };
-      return (await client.stream("GET", `${path}/stream`, { query, headers, signal })).body;
-    };
     if (run === undefined) output.note(output.err.dim(`run ${oneLine(id)}`));
-    const events = followSse({
-      body: await open(undefined),
-      reopen: open,
-      isTransient: isConnectionError,
-      wait: async (ms) => {
-        output.note(output.err.yellow(`connection lost, trying again in ${ms} ms`));
-        await cli.io.sleep(ms, signal);
-      },
-      signal,
-    });
-    for await (const event of events) print(output, event);
+    for await (const event of followRun({ cli, client, output, signal, path: `${path}/stream`, query }))
+      print(output, event);
     const { status } = await client.get<Run>(path);
     if (status === "pending" || status === "running")
       throw new CliError("The server closed the stream before the run ended.");

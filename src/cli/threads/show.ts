@@ -2,7 +2,8 @@
 import { Client } from "../client.ts";
 import type { ListFlags, ShowFlags } from "../commands/threads.ts";
 import { findServer, type TargetFlags } from "../discover.ts";
-import { isRecord, messagesOf } from "../messages.ts";
+import { isRecord } from "../json.ts";
+import { messagesOf } from "../messages.ts";
 import type { Output } from "../output.ts";
 import type { Cli } from "../program.ts";
 import { ago, oneLine, plain, table, toJson } from "../text.ts";
@@ -103,21 +104,18 @@ function question(interrupt: unknown): string {
   return typeof value === "string" ? value : toJson(value);
 }
 
-/** Messages as a conversation, every other key as JSON. */
+/** Messages as a conversation, everything else as JSON. */
 function printValues(output: Output, values: unknown): void {
   if (values === null || values === undefined) return;
   const messages = messagesOf(values);
-  const { messages: raw, ...others } = isRecord(values) ? values : { messages: undefined, values };
-  const rest = messages === undefined && raw !== undefined ? values : others;
-  if (messages !== undefined && messages.length > 0) {
-    output.line();
-    for (const { type, name, text, calls } of messages) {
-      const who = output.out.cyan(oneLine(name === undefined ? type : `${type} ${name}`));
-      const called = calls.length > 0 ? output.out.dim(` → ${oneLine(calls.join(", "))}`) : "";
-      output.line(`${who}${called}${text === "" ? "" : `  ${plain(text)}`}`);
-    }
+  if (messages !== undefined && messages.length > 0) output.line();
+  for (const { type, name, text, calls } of messages ?? []) {
+    const who = output.out.cyan(oneLine(name === undefined ? type : `${type} ${name}`));
+    const called = calls.length > 0 ? output.out.dim(` → ${oneLine(calls.join(", "))}`) : "";
+    output.line(`${who}${called}${text === "" ? "" : `  ${plain(text)}`}`);
   }
-  if (isRecord(rest) && Object.keys(rest).length === 0) return;
+  const rest = messages === undefined || !isRecord(values) ? values : { ...values, messages: undefined };
+  if (isRecord(rest) && Object.values(rest).every((value) => value === undefined)) return;
   output.line();
   output.line(toJson(rest, 2));
 }

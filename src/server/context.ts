@@ -1,0 +1,76 @@
+// What a route handler sees of a request: parameters, query and body, parsed and validated, so that handlers only call and return.
+import type { H3Event } from "h3";
+import type { z } from "zod";
+import { ApiError } from "../errors.ts";
+import { isUuid } from "../ids.ts";
+import type { Reply } from "./respond.ts";
+
+/** Node's own objects behind a request that came over a socket. */
+interface NodeRuntime {
+  readonly node?: { readonly res?: import("node:http").ServerResponse };
+}
+
+export class Context {
+  readonly #event: H3Event;
+  readonly reply: Reply;
+
+  constructor(event: H3Event, reply: Reply) {
+    this.#event = event;
+    this.reply = reply;
+  }
+
+  /** A path parameter, decoded. */
+  param(name: string): string {
+    const raw = this.#event.context.params?.[name] ?? "";
+    try {
+      return decodeURIComponent(raw);
+    } catch {
+      throw new ApiError(422, `${name} is not valid percent-encoding`);
+    }
+  }
+
+  /** A path parameter that must be a UUID, in lower case. @throws ApiError 422 */
+  uuid(name: string): string {
+    const value = this.param(name);
+    if (!isUuid(value)) throw new ApiError(422, `${name} must be a UUID, got "${value.slice(0, 100)}"`);
+    return value.toLowerCase();
+  }
+
+  header(name: string): string | null {
+    return this.#event.req.headers.get(name);
+  }
+
+  /** The query, validated. A name that occurs several times is a list. @throws ZodError */
+  query<T extends z.ZodType>(schema: T): z.output<T> {
+    const query: Record<string, string | string[]> = Object.create(null) as Record<string, string | string[]>;
+    for (const [name, value] of this.#event.url.searchParams) {
+      const before = query[name];
+      query[name] = before === undefined ? value : [...[before].flat(), value];
+    }
+    return schema.parse({ ...query });
+  }
+
+  /** The JSON body; an empty one counts as `{}`. @throws ApiError 400 malformed; ZodError. */
+  async body<T extends z.ZodType>(schema: T): Promise<z.output<T>> {
+    const text = await this.#event.req.text();
+    if (text.trim() === "") return schema.parse({});
+    let value: unknown;
+    try {
+      value = JSON.parse(text);
+    } catch (error) {
+      throw new ApiError(
+        400,
+        `The request body is not valid JSON: ${error instanceof Error ? error.message : String(error)}`,
+      );
+    }
+    return schema.parse(value);
+  }
+
+  /** Calls `listener` when the client goes away before the answer is complete. */
+  onDisconnect(listener: () => void): void {
+    const res = (this.#event.req as { runtime?: NodeRuntime }).runtime?.node?.res;
+    res?.once("close", () => {
+      if (!res.writableFinished) listener();
+    });
+  }
+}

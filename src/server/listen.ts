@@ -1,0 +1,99 @@
+// The only file that knows listhen: finds a free port, listens, and closes for good.
+import { createServer, type RequestListener } from "node:http";
+import { CliError, EXIT } from "../errors.ts";
+
+/** Ports that are tried upwards from the wanted one. */
+const PORTS_TRIED = 100;
+
+export interface Listening {
+  readonly port: number;
+  /** Base URL to reach the server at, without a trailing slash. */
+  readonly url: string;
+  /** Closes all connections and the port. */
+  close(): Promise<void>;
+}
+
+/**
+ * Listens on `port`, or on the next free one.
+ * @throws CliError when the port is taken and `strict` is set, or when the address cannot be bound to.
+ */
+export async function listenOn(
+  handler: RequestListener,
+  options: { readonly port: number; readonly host: string; readonly strict: boolean },
+): Promise<Listening> {
+  const port = await findPort(options);
+  const { listen } = await import("listhen");
+  const listener = await listen(handler, {
+    port: { port, random: false, portRange: [port, port], alternativePortRange: [port, port] },
+    hostname: options.host,
+    // Given explicitly, because listhen looks for --host in our own arguments otherwise.
+    public: false,
+    showURL: false,
+    autoClose: false,
+    isProd: true,
+    isTest: false,
+    qr: false,
+    open: false,
+    clipboard: false,
+    tunnel: false,
+  });
+  const { server } = listener;
+  const address = server.address();
+  const bound = typeof address === "object" && address !== null ? address.port : port;
+  return {
+    port: bound,
+    url: `http://${urlHost(options.host)}:${bound}`,
+    async close() {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+/** The name to reach a bound address at: an address that means "all" is reached over loopback. */
+function urlHost(host: string): string {
+  if (host === "0.0.0.0" || host === "::" || host === "") return "localhost";
+  return host.includes(":") ? `[${host}]` : host;
+}
+
+async function findPort({ port, host, strict }: { port: number; host: string; strict: boolean }): Promise<number> {
+  if (port === 0) return tryPort(0, host);
+  for (let candidate = port; candidate < port + PORTS_TRIED && candidate <= 65_535; candidate++) {
+    try {
+      return await tryPort(candidate, host);
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      if (code === "EADDRINUSE" && !strict) continue;
+      throw new CliError(bindFailure(code, candidate, host), {
+        exitCode: EXIT.failed,
+        hint: code === "EADDRINUSE" ? `agent-server dev --port ${candidate + 1}` : undefined,
+        cause: error,
+      });
+    }
+  }
+  throw new CliError(`No free port between ${port} and ${port + PORTS_TRIED - 1} on ${host}.`, {
+    hint: "agent-server dev --port 0",
+  });
+}
+
+function bindFailure(code: string | undefined, port: number, host: string): string {
+  if (code === "EADDRINUSE") return `Port ${port} is taken on ${host}.`;
+  if (code === "EACCES") return `Port ${port} on ${host} needs rights that this user does not have.`;
+  if (code === "EADDRNOTAVAIL" || code === "ENOTFOUND" || code === "EAI_AGAIN")
+    return `This machine has no address ${host}.`;
+  return `Cannot listen on ${host}:${port} (${code ?? "unknown error"}).`;
+}
+
+/** Whether a port can be bound to: listhen itself would not tell why it cannot. */
+function tryPort(port: number, host: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const probe = createServer();
+    probe.once("error", reject);
+    probe.listen(port, host, () => {
+      const address = probe.address();
+      const found = typeof address === "object" && address !== null ? address.port : port;
+      probe.close(() => resolve(found));
+    });
+  });
+}

@@ -1,0 +1,81 @@
+// The one place that turns values and errors into HTTP. Every error is `{"detail": "…"}`; what a caller did wrong is never a 5xx.
+import { FastResponse } from "srvx";
+import { ZodError } from "zod";
+import { ApiError, CliError } from "../errors.ts";
+
+const JSON_TYPE = "application/json";
+
+/** Makes answers that all carry the same headers (those of CORS). */
+export class Reply {
+  readonly #common: Readonly<Record<string, string>>;
+
+  constructor(common: Readonly<Record<string, string>>) {
+    this.#common = common;
+  }
+
+  /** JSON that is text already. */
+  jsonText(text: string, headers?: Readonly<Record<string, string>>, status = 200): Response {
+    return new FastResponse(text, { status, headers: { "content-type": JSON_TYPE, ...this.#common, ...headers } });
+  }
+
+  /** A value as JSON. */
+  json(value: unknown, headers?: Readonly<Record<string, string>>, status = 200): Response {
+    return this.jsonText(JSON.stringify(value), headers, status);
+  }
+
+  /** No body: 204, or 202 for what was accepted and is not done yet. */
+  empty(status: 202 | 204 = 204): Response {
+    return new FastResponse(null, { status, headers: { ...this.#common } });
+  }
+
+  /** A stream of text. */
+  stream(body: NodeJS.ReadableStream, type: string, headers: Readonly<Record<string, string>>): Response {
+    // FastResponse pipes Node streams; the type of the standard constructor does not know them.
+    return new FastResponse(body as unknown as string, {
+      headers: {
+        "content-type": type,
+        "cache-control": "no-cache",
+        "x-accel-buffering": "no",
+        ...this.#common,
+        ...headers,
+      },
+    });
+  }
+
+  /** The answer for something thrown. `report` gets what is our own fault. */
+  error(error: unknown, report: (error: unknown) => void): Response {
+    const { status, detail } = describe(error);
+    if (status === 500) report(error);
+    return this.json({ detail }, undefined, status);
+  }
+}
+
+/** Pagination headers: total number of matches, and the next offset unless this is the last page. */
+export function pagination(page: {
+  readonly total: number;
+  readonly next: number | undefined;
+}): Record<string, string> {
+  const total = { "x-pagination-total": String(page.total) };
+  return page.next === undefined ? total : { ...total, "x-pagination-next": String(page.next) };
+}
+
+function describe(error: unknown): { status: number; detail: string } {
+  if (error instanceof ApiError) return error;
+  if (error instanceof ZodError) return { status: 422, detail: validationDetail(error) };
+  if (error instanceof CliError) return { status: 503, detail: error.message };
+  const { status, statusCode, message } = error as { status?: unknown; statusCode?: unknown; message?: unknown };
+  const code = typeof status === "number" ? status : statusCode;
+  if (typeof code === "number" && code >= 400 && code < 500) return { status: code, detail: String(message) };
+  return { status: 500, detail: "Internal Server Error" };
+}
+
+/** One line that names every field that is wrong, and why. */
+function validationDetail({ issues }: ZodError): string {
+  return issues
+    .slice(0, 10)
+    .map((issue) => {
+      const path = issue.path.map(String).join(".");
+      return path === "" ? issue.message : `${path}: ${issue.message}`;
+    })
+    .join("; ");
+}
