@@ -35,7 +35,8 @@ async function report(error: unknown, io: Io, color: boolean): Promise<number> {
   const output = await createOutput(io, { color });
   const label = output.err.red("error:");
   if (error instanceof CliError) {
-    output.note(`${label} ${plain(error.message)}`);
+    // A broken config brings its diagnostics, each with its own label.
+    output.note("diagnostics" in error ? plain(error.message) : `${label} ${plain(error.message)}`);
     if (error.hint) output.note(plain(error.hint));
     return error.exitCode;
   }

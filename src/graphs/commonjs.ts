@@ -2,7 +2,7 @@
 // becomes imports: its own files stay under the watcher, and packages give the same instance that ES modules get.
 import type { Plugin } from "vite";
 
-const MAY_BE_COMMONJS = /\bmodule\.exports\b|\bexports\.|\brequire\s*\(/;
+const MAY_BE_COMMONJS = /\bmodule\.exports\b|\bexports\s*[.,[]|\brequire\s*\(/;
 const SCRIPT = /\.[cm]?[jt]sx?$/;
 
 interface Node {
@@ -69,6 +69,7 @@ function wrap(code: string, path: string, required: string[]): string {
 }
 
 // What `require` gives for an imported namespace: `module.exports` of a CommonJS module, whose names are also its default's properties.
+// Its text is put on one line of the user's module: no comments inside.
 function interop(namespace: Record<string, unknown>): unknown {
   const value = namespace["default"];
   if (value === undefined || value === null || (typeof value !== "object" && typeof value !== "function"))

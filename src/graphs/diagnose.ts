@@ -1,10 +1,12 @@
 // Turns whatever loading a graph threw into a diagnostic about the user's file. Vite, oxc and Node each report in their own way:
 // oxc has places in `errors[]`, an unresolved import has only a sentence, and an exception has its stack.
-import { relative } from "node:path";
+import { existsSync } from "node:fs";
+import { dirname, relative } from "node:path";
 import { stripVTControlCharacters } from "node:util";
 import { codeFrame } from "../config/frame.ts";
 import type { Diagnostic, GraphSpec, SourceLocation } from "../config/types.ts";
 import { frameOfError, GraphLoadError, messageOf } from "./errors.ts";
+import { installCommand } from "./install.ts";
 import { readSource, userLocation } from "./stack.ts";
 
 /** An import that leads nowhere. */
@@ -41,13 +43,15 @@ export function atConfig(spec: GraphSpec, message: string, hint?: string): Diagn
   return at(spec.location, message, hint);
 }
 
-function at(location: SourceLocation | undefined, message: string, hint?: string): Diagnostic {
+function at(location: SourceLocation | undefined, message: string, hint?: string, length = 1): Diagnostic {
   const source = location && readSource(location.file);
   return {
     severity: "error",
     message,
     ...(location ? { location } : {}),
-    ...(location && typeof source === "string" ? { frame: codeFrame(source, location.line, location.column) } : {}),
+    ...(location && typeof source === "string"
+      ? { frame: codeFrame(source, location.line, location.column, { length }) }
+      : {}),
     ...(hint === undefined ? {} : { hint }),
   };
 }
@@ -60,17 +64,28 @@ function unresolvedImport(error: unknown): UnresolvedImport | undefined {
 }
 
 function missingModule({ specifier, importer }: UnresolvedImport, spec: GraphSpec, root: string): Diagnostic {
-  if (importer === "") return atConfig(spec, `${relative(root, spec.file) || spec.file} does not exist`);
+  if (importer === "") return unreadable(spec, root);
   const message = `Cannot find ${/^[./]/.test(specifier) ? "file" : "module"} "${specifier}"`;
+  const hint = hintFor(specifier, root);
   const location = placeOf(importer, specifier);
-  return location ? at(location, message, hintFor(specifier)) : atConfig(spec, message, hintFor(specifier));
+  return location ? at(location, message, hint, specifier.length + 2) : atConfig(spec, message, hint);
 }
 
-function hintFor(specifier: string): string | undefined {
+function unreadable(spec: GraphSpec, root: string): Diagnostic {
+  const file = relative(root, spec.file);
+  if (!existsSync(spec.file)) return atConfig(spec, `${file} does not exist`);
+  // Module ids end at these characters: everything behind them is a query.
+  return atConfig(
+    spec,
+    `${file} cannot be loaded from a path with "#" or "?"`,
+    `Rename the folder: ${dirname(spec.file)}`,
+  );
+}
+
+function hintFor(specifier: string, root: string): string | undefined {
   if (/^[./]/.test(specifier)) return undefined;
   if (/^[#~]|^@\//.test(specifier)) return "Check `paths` in tsconfig.json or `imports` in package.json.";
-  const [scope = "", name] = specifier.split("/");
-  return `npm install ${scope.startsWith("@") && name !== undefined ? `${scope}/${name}` : scope}`;
+  return installCommand(root, [specifier.split("/", specifier.startsWith("@") ? 2 : 1).join("/")]);
 }
 
 // `errors[].loc` counts columns from 0.
@@ -98,20 +113,18 @@ function missingExport(error: unknown, root: string): Diagnostic | undefined {
   if (!match || !importing) return undefined;
   const [first = ""] = String(message).split("\n");
   const location = placeOf(importing.file, match[1] ?? "", match[2]) ?? importing;
-  return at(location, first.replace(/^\[vite\] /, ""));
+  return at(location, first.replace(/^\[vite\] /, ""), undefined, match[2]?.length);
 }
 
-/** Where `importer` imports `specifier`; with `name`, where it names that binding. */
+/** Where `importer` imports `specifier`; with `name`, where that import names the binding. */
 function placeOf(importer: string, specifier: string, name?: string): SourceLocation | undefined {
-  const source = readSource(importer);
-  const quoted = [`"${specifier}"`, `'${specifier}'`, `\`${specifier}\``];
-  const found = quoted.map((text) => source?.indexOf(text) ?? -1).filter((index) => index >= 0);
-  if (source === null || found.length === 0) return undefined;
+  const source = readSource(importer) ?? "";
+  const found = [`"${specifier}"`, `'${specifier}'`].map((text) => source.indexOf(text)).filter((index) => index >= 0);
+  if (found.length === 0) return undefined;
   const end = Math.min(...found);
-  const named =
-    name === undefined
-      ? -1
-      : source.slice(0, end).search(new RegExp(`\\b${name}\\b(?!.*\\bfrom\\b[\\s\\S]*\\bimport\\b)`));
-  const before = source.slice(0, named >= 0 ? named : end).split("\n");
+  const start = Math.max(0, source.lastIndexOf("import", end));
+  const binding = new RegExp(`(?<![\\w$])${(name ?? "").replaceAll("$", "\\$")}(?![\\w$])`);
+  const named = name === undefined ? -1 : source.slice(start, end).search(binding);
+  const before = source.slice(0, named < 0 ? end : start + named).split("\n");
   return { file: importer, line: before.length, column: (before.at(-1) ?? "").length + 1 };
 }

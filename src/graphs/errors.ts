@@ -13,7 +13,7 @@ export class GraphLoadError extends Error {
   constructor(id: string, diagnostic: Diagnostic, cause?: unknown) {
     const { location } = diagnostic;
     const place = location ? ` (${location.file}:${location.line}:${location.column})` : "";
-    super(`Graph "${id}": ${diagnostic.message}${place}`, { cause });
+    super(`Graph "${id}": ${diagnostic.message}${place}`, cause === undefined ? undefined : { cause });
     this.id = id;
     this.diagnostic = diagnostic;
   }

@@ -3,17 +3,17 @@
 import { basename, dirname } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import type { GraphSpec, ProjectConfig } from "../config/types.ts";
-import { diagnose } from "./diagnose.ts";
-import type { GraphLoadError } from "./errors.ts";
 import { UnknownGraphError } from "./errors.ts";
+import { evaluate } from "./evaluate.ts";
 import { createLoader } from "./loader.ts";
 import type { ModuleLoader } from "./loader.ts";
-import { candidatesOf, nearestTsconfig } from "./missing.ts";
+import { nearestTsconfig } from "./missing.ts";
+import { report } from "./report.ts";
+import type { Attempt } from "./report.ts";
 import { loadRuntime, packageFolder } from "./runtime.ts";
 import { Slot } from "./slot.ts";
 import type { Outcome } from "./slot.ts";
 import type { GraphEvent, GraphVersion, LangGraphRuntime } from "./types.ts";
-import { createVersion } from "./version.ts";
 import { FileWatcher } from "./watch.ts";
 
 /** What a host needs. */
@@ -62,7 +62,11 @@ export class GraphHost {
    */
   async start(): Promise<void> {
     const runtime = this.runtime();
-    await Promise.all([runtime, this.#load([...this.#slots.values()], "loaded", runtime)]);
+    const loading = Promise.all([runtime, this.#load([...this.#slots.values()], "loaded", runtime)]);
+    await loading.catch((error: unknown) => {
+      // What a close cuts short is no failure.
+      if (!this.#closed) throw error;
+    });
   }
 
   /** @throws UnknownGraphError */
@@ -94,14 +98,11 @@ export class GraphHost {
     return this.#runtime;
   }
 
-  /** Takes over a changed config: loads what is new or different, and everything when the environment changed. */
+  /** Takes over a changed config of the same root: loads what is new or different, and everything when `env` changed. */
   async reconfigure(project: ProjectConfig): Promise<void> {
-    const old = this.#project;
+    const everything = !isDeepStrictEqual(project.env, this.#project.env);
     this.#project = project;
-    const moved = project.root !== old.root;
-    const everything = moved || !isDeepStrictEqual(project.env, old.env);
-    if (moved) await this.#replaceLoader();
-    else if (everything) await (await this.#getLoader()).reset();
+    if (everything) await (await this.#getLoader()).reset();
     const known = new Map(this.#slots);
     this.#slots.clear();
     const added: Slot[] = [];
@@ -143,12 +144,6 @@ export class GraphHost {
     return this.#loader;
   }
 
-  // The old one is not closed: versions in flight may still import from it.
-  async #replaceLoader(): Promise<void> {
-    await this.#loader;
-    this.#loader = undefined;
-  }
-
   #retire(slot: Slot): void {
     slot.cancel();
     slot.settle();
@@ -174,61 +169,37 @@ export class GraphHost {
     const since = Date.now() + 1;
     // A module that never finishes to evaluate must not keep its own correction from being seen.
     this.#watch(since);
-    const fresh = new Set(slots.filter((slot) => slot.current === null));
-    const outcomes = await Promise.all(slots.map((slot) => slot.attempt((isNewest) => this.#evaluate(slot, isNewest))));
+    const attempts = await Promise.all(
+      slots.map(async (slot): Promise<Attempt> => {
+        const first = slot.current === null;
+        return { slot, first, outcome: await slot.attempt((isNewest) => this.#attempt(slot, isNewest)) };
+      }),
+    );
     await before;
     if (this.#closed) return;
     this.#watch(since);
-    const loaded = slots.filter((_, index) => outcomes[index] === "loaded");
-    const ms = performance.now() - begun;
-    if (loaded.length > 0) this.#onEvent({ type, ids: loaded.map(({ spec }) => spec.id), ms });
-    const failed = slots.filter((_, index) => outcomes[index] === "failed");
-    for (const group of groupByError(failed)) {
-      const [first] = group;
-      if (!first?.error) continue;
-      const firstLoad = group.every((slot) => fresh.has(slot));
-      this.#onEvent({ type: "failed", ids: group.map(({ spec }) => spec.id), error: first.error, firstLoad });
-    }
-    await this.#warnOfCopies(loaded);
+    for (const event of report(attempts, type, performance.now() - begun)) this.#onEvent(event);
+    await Promise.all(
+      attempts.filter(({ outcome }) => outcome === "loaded").map(({ slot }) => this.#warnOfCopies(slot.spec)),
+    );
   }
 
-  async #evaluate(slot: Slot, isNewest: () => boolean): Promise<Outcome> {
-    const { spec } = slot;
-    const { root } = this.#project;
+  async #attempt(slot: Slot, isNewest: () => boolean): Promise<Outcome> {
+    const { spec, current } = slot;
+    const warn = (parts: readonly string[]): void => {
+      const message = `Graph "${spec.id}" has its own ${parts.join(" and ")}; the server's own takes over.`;
+      this.#warnOnce(`persistence ${spec.id}`, message);
+    };
     const loader = await this.#getLoader();
-    const retried: string[] = [];
-    const waitFor: string[] = [];
-    let error: GraphLoadError | null = null;
-    let current = slot.current;
-    try {
-      const module = await loader.load(spec.file);
-      current = await createVersion(module, {
-        spec,
-        root,
-        version: (slot.current?.version ?? 0) + 1,
-        onOwnPersistence: (parts) =>
-          this.#warnOnce(
-            `persistence ${spec.id}`,
-            `Graph "${spec.id}" has its own ${parts.join(" and ")}; the server's own takes over.`,
-          ),
-      });
-    } catch (thrown) {
-      const failure = diagnose(thrown, spec, root);
-      error = failure.error;
-      if (failure.unresolved) {
-        waitFor.push(...candidatesOf(failure.unresolved));
-        if (failure.unresolved.importer !== "") retried.push(failure.unresolved.importer);
-        this.#stale = true;
-      }
-    }
-    const files = await loader.filesOf(spec.file);
+    const result = await evaluate(loader, spec, this.#project.root, (current?.version ?? 0) + 1, warn);
     if (!isNewest()) return "superseded";
-    slot.current = current;
-    slot.error = error;
-    slot.retry = retried;
-    slot.files = new Set([...files, ...waitFor]);
+    this.#stale ||= result.missing;
+    slot.current = result.version ?? current;
+    slot.error = result.error;
+    slot.files = result.files;
+    slot.retry = result.retry;
     slot.settle();
-    return error ? "failed" : "loaded";
+    return result.error ? "failed" : "loaded";
   }
 
   #watch(since?: number): void {
@@ -250,25 +221,21 @@ export class GraphHost {
     const slots = [...this.#slots.values()].filter(({ files }) => resetAll || paths.some((path) => files.has(path)));
     if (slots.length === 0) return;
     const loader = await this.#getLoader();
-    if (resetAll || this.#stale) await loader.reset();
-    else loader.invalidate([...paths, ...slots.flatMap(({ retry }) => retry)]);
-    this.#stale = false;
+    if (resetAll || this.#stale) {
+      this.#stale = false;
+      await loader.reset();
+    } else loader.invalidate([...paths, ...slots.flatMap(({ retry }) => retry)]);
     await this.#load(slots, "reloaded");
   }
 
   // Messages and commands of one copy mean nothing to another, and the errors that follow do not say so.
-  async #warnOfCopies(slots: readonly Slot[]): Promise<void> {
-    const { folder } = await this.runtime();
-    const loader = await this.#getLoader();
-    for (const { spec } of slots) {
-      // oxlint-disable-next-line no-await-in-loop -- no I/O in it
-      for (const file of await loader.packagesOf(spec.file)) {
-        if (!/[\\/]@langchain[\\/]langgraph[\\/]/.test(file)) continue;
-        const other = packageFolder(file);
-        if (other === folder) continue;
-        const message = `Graph "${spec.id}" imports another copy of @langchain/langgraph (${other}) than the server (${folder}). Install it once, at the root of the project.`;
-        this.#warnOnce(`copy ${spec.id} ${other}`, message);
-      }
+  async #warnOfCopies({ id, file }: GraphSpec): Promise<void> {
+    const [{ folder }, loader] = await Promise.all([this.runtime(), this.#getLoader()]);
+    for (const imported of await loader.packagesOf(file)) {
+      if (!/[\\/]@langchain[\\/]langgraph[\\/]/.test(imported)) continue;
+      const other = packageFolder(imported);
+      const message = `Graph "${id}" imports another copy of @langchain/langgraph (${other}) than the server (${folder}). Install it once, at the root of the project.`;
+      if (other !== folder) this.#warnOnce(`copy ${id} ${other}`, message);
     }
   }
 
@@ -281,15 +248,4 @@ export class GraphHost {
   #warn(message: string): void {
     this.#onEvent({ type: "warning", message });
   }
-}
-
-/** Two graphs that fail for one reason, a broken file that both import, are reported together. */
-function groupByError(slots: readonly Slot[]): Slot[][] {
-  const groups = new Map<string, Slot[]>();
-  for (const slot of slots) {
-    const { location, message } = slot.error?.diagnostic ?? {};
-    const key = JSON.stringify([message, location]);
-    groups.set(key, [...(groups.get(key) ?? []), slot]);
-  }
-  return [...groups.values()];
 }

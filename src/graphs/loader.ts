@@ -1,11 +1,13 @@
 // Evaluates the user's modules with Vite's module runner: TypeScript, JSX, JSON and tsconfig paths work without a build, packages stay
 // native. It owns one Vite environment and no server: no middlewares, no socket, no watcher, nothing written to disk.
-import { realpathSync } from "node:fs";
+import { existsSync, realpathSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { isAbsolute, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { EnvironmentModuleNode, Plugin, RunnableDevEnvironment } from "vite";
 import { commonjs } from "./commonjs.ts";
+import { decorators } from "./decorators.ts";
+import { isUsers } from "./stack.ts";
 
 /** Loads modules of one project and knows which files they are made of. */
 export interface ModuleLoader {
@@ -62,8 +64,9 @@ export async function createLoader(root: string): Promise<ModuleLoader> {
     load: (file) => runner.import(file),
     async filesOf(file) {
       const files = new Set([realPath(file)]);
-      for (const node of await modulesOf(file))
-        if (node.file !== null && isAbsoluteFile(node.file)) files.add(node.file);
+      for (const node of await modulesOf(file)) {
+        if (node.file !== null && isAbsolute(node.file) && isUsers(node.file, root)) files.add(node.file);
+      }
       return files;
     },
     async packagesOf(file) {
@@ -79,7 +82,16 @@ export async function createLoader(root: string): Promise<ModuleLoader> {
       return packages;
     },
     invalidate(files) {
-      for (const file of files) environment.moduleGraph.onFileChange(vite.normalizePath(file));
+      const graph = environment.moduleGraph;
+      for (const file of [...files].map((each) => vite.normalizePath(each))) {
+        graph.onFileChange(file);
+        if (existsSync(file)) continue;
+        // What imports a deleted file must resolve that import again: another file may take its place, and if none does, the error
+        // must name the import.
+        for (const module of graph.getModulesByFile(file) ?? []) {
+          for (const importer of module.importers) if (importer.file !== null) graph.onFileChange(importer.file);
+        }
+      }
     },
     async reset() {
       const old = environment;
@@ -121,7 +133,7 @@ async function createEnvironment(vite: Vite, root: string): Promise<RunnableDevE
       optimizeDeps: { noDiscovery: true },
       server: { middlewareMode: true, hmr: false, ws: false, watch: null },
       environments: { ssr: { dev: { preTransformRequests: true } } },
-      plugins: [jsonErrors(), commonjs()],
+      plugins: [jsonErrors(), decorators(), commonjs()],
     },
     "serve",
   );
@@ -139,23 +151,17 @@ function jsonErrors(): Plugin {
     enforce: "pre",
     transform: {
       filter: { id: /\.json$/ },
-      handler(code, id) {
+      handler(code) {
         try {
           JSON.parse(code.replace(/^\uFEFF/, ""));
         } catch (error) {
           const { message } = error as SyntaxError;
           const position = Number(/ at position (\d+)/.exec(message)?.[1] ?? code.length);
-          const before = code.slice(0, position).split("\n");
-          const loc = { file: id, line: before.length, column: (before.at(-1) ?? "").length };
-          throw Object.assign(new Error(message.replace(/ (in JSON )?at position .*/, "")), { loc });
+          this.error(message.replace(/ (in JSON )?at position .*/, ""), position);
         }
       },
     },
   };
-}
-
-function isAbsoluteFile(file: string): boolean {
-  return !file.startsWith("\0") && /^(\/|[A-Za-z]:\/)/.test(file);
 }
 
 function realPath(file: string): string {

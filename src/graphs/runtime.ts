@@ -5,15 +5,8 @@ import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { CliError } from "../errors.ts";
+import { installCommand, TESTED_VERSIONS } from "./install.ts";
 import type { LangGraphRuntime } from "./types.ts";
-
-/** Versions that install together and that this package is tested with; left to itself npm picks some that do not. */
-export const TESTED_VERSIONS = {
-  "@langchain/langgraph": "1.4.18",
-  "@langchain/core": "1.2.13",
-  "@langchain/langgraph-checkpoint": "1.1.5",
-  "@langchain/langgraph-sdk": "1.12.4",
-} as const;
 
 /** Where to look for LangGraph. */
 export interface RuntimeOptions {
@@ -87,14 +80,7 @@ async function versionOf(file: string): Promise<string> {
 }
 
 function notInstalled(name: string, root: string): CliError {
-  const packages = Object.entries(TESTED_VERSIONS).map(([each, version]) => `${each}@${version}`);
-  return new CliError(`${name} is not installed in ${root}`, { hint: `${installer(root)} ${packages.join(" ")}` });
-}
-
-function installer(root: string): string {
-  const has = (name: string): boolean => existsSync(join(root, name));
-  if (has("pnpm-lock.yaml")) return "pnpm add";
-  if (has("yarn.lock")) return "yarn add";
-  if (has("bun.lock") || has("bun.lockb")) return "bun add";
-  return "npm install";
+  return new CliError(`${name} is not installed in ${root}`, {
+    hint: installCommand(root, Object.keys(TESTED_VERSIONS)),
+  });
 }

@@ -42,7 +42,8 @@ function* framesOf(stack: unknown, message: unknown): Generator<SourceLocation> 
   }
 }
 
-function isUsers(file: string, root: string): boolean {
+/** Whether `file` is the user's own and not one of a package, of Node or of this server. */
+export function isUsers(file: string, root: string): boolean {
   if (isInside(file, OWN_CODE)) return false;
   // A demo project may itself lie in node_modules.
   const path = isInside(file, root) ? relative(root, file) : file;

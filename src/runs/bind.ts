@@ -1,4 +1,5 @@
 // A user's graph with the server's checkpointer and store in it, for one run or one look at a state.
+import { copyGraph } from "../graphs/copy.ts";
 import type { RunnableGraph } from "../graphs/types.ts";
 
 /** LangGraph's inner method that settles the options of an invocation, as of 1.x: a tuple whose places are named below. */
@@ -14,10 +15,7 @@ const STORE = 8;
  * options in another way, the store goes the usual way.
  */
 export function bindGraph(graph: RunnableGraph, checkpointer: unknown, store: unknown): RunnableGraph {
-  const bound = Object.assign(Object.create(Object.getPrototypeOf(graph) as object) as RunnableGraph, graph, {
-    checkpointer,
-    store,
-  }) as RunnableGraph & { _defaults?: Defaults };
+  const bound = copyGraph(graph, { checkpointer, store }) as RunnableGraph & { _defaults?: Defaults };
   const defaults = bound._defaults;
   if (typeof defaults !== "function") return bound;
   bound._defaults = function (this: unknown, config) {

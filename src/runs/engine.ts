@@ -123,7 +123,7 @@ export class RunEngine {
   }
 
   #add(record: RunRecord, read = false): ActiveRun {
-    const checkpoints = record.ephemeral ? new CheckpointStore(memoryDatabase()) : this.#options.checkpoints;
+    const checkpoints = record.ephemeral ? new CheckpointStore(memoryDatabase(), true) : this.#options.checkpoints;
     const run = new ActiveRun(record, checkpoints);
     if (read) run.log.expectReader();
     this.#active.set(run.id, run);

@@ -60,17 +60,23 @@ export interface NewCheckpoint extends Omit<CheckpointRecord, "r"> {
   readonly kept: Readonly<Record<string, ValueRef>>;
 }
 
+/** Contexts of one thread that are kept in memory. */
+const MAX_CONTEXTS = 100;
+
 const EMPTY_CONTEXT: CheckpointContext = { metadata: {}, visible: null };
 
 export class CheckpointStore {
   readonly db: Database;
   readonly values: ValueLog;
-  readonly #contexts = new LRUCache<string, CheckpointContext>({ max: 2000 });
+  /** Contexts of the threads that were used last, by thread and id. */
+  readonly #contexts: Map<string, Map<string, CheckpointContext>> | LRUCache<string, Map<string, CheckpointContext>>;
   readonly #listeners = new Set<(threadId: string) => void>();
 
-  constructor(db: Database) {
+  /** @param transient the store lives as long as one run, so that its caches need no bounds. */
+  constructor(db: Database, transient = false) {
     this.db = db;
-    this.values = new ValueLog(db);
+    this.values = new ValueLog(db, !transient);
+    this.#contexts = transient ? new Map() : new LRUCache({ max: 1000 });
   }
 
   /** Calls `listener` after anything of a thread's checkpoints changed; for caches. */
@@ -133,10 +139,10 @@ export class CheckpointStore {
   }
 
   /** Stores a checkpoint and what is new of its values, in one batch. */
-  put(threadId: string, ns: string, id: string, checkpoint: NewCheckpoint): void {
+  put(threadId: string, ns: string, id: string, checkpoint: NewCheckpoint, context?: Write): void {
     const { changed, kept, ...record } = checkpoint;
     const parent = record.p === undefined ? undefined : this.get(threadId, ns, record.p)?.record.r;
-    const writes: Write[] = [];
+    const writes: Write[] = context === undefined ? [] : [context];
     const refs: Record<string, ValueRef> = { ...kept };
     for (const [channel, value] of changed) {
       refs[channel] = this.values.place(threadId, ns, channel, value, parent?.[channel], writes);
@@ -182,22 +188,27 @@ export class CheckpointStore {
   /** The context with this id; an empty one when there is none. */
   context(threadId: string, contextId: string | undefined): CheckpointContext {
     if (contextId === undefined) return EMPTY_CONTEXT;
-    const key = keys.context(threadId, contextId);
-    let context = this.#contexts.get(key);
+    let context = this.#contexts.get(threadId)?.get(contextId);
     if (context === undefined) {
-      const text = this.db.get(key);
+      const text = this.db.get(keys.context(threadId, contextId));
       if (text === undefined) return EMPTY_CONTEXT;
       context = JSON.parse(text) as CheckpointContext;
-      this.#contexts.set(key, context);
+      this.#rememberContext(threadId, contextId, context);
     }
     return context;
   }
 
-  /** Stores a context, before the first checkpoint that names it. */
-  putContext(threadId: string, contextId: string, context: CheckpointContext): void {
-    const key = keys.context(threadId, contextId);
-    this.db.write([{ key, value: JSON.stringify(context) }]);
-    this.#contexts.set(key, context);
+  #rememberContext(threadId: string, contextId: string, context: CheckpointContext): void {
+    let known = this.#contexts.get(threadId);
+    // A long history has many contexts; the newest are read most.
+    if (known === undefined || known.size >= MAX_CONTEXTS) this.#contexts.set(threadId, (known = new Map()));
+    known.set(contextId, context);
+  }
+
+  /** The change that stores a context, for the batch of the first checkpoint that names it. */
+  contextWrite(threadId: string, contextId: string, context: CheckpointContext): Write {
+    this.#rememberContext(threadId, contextId, context);
+    return { key: keys.context(threadId, contextId), value: JSON.stringify(context) };
   }
 
   /** The JSON of a state's `values`, joined from stored JSON. */
@@ -234,8 +245,7 @@ export class CheckpointStore {
 
   /** Forgets what is in memory of a thread whose keys were deleted. */
   forget(threadId: string): void {
-    const prefix = keys.checkpointsOf(threadId);
-    for (const key of this.#contexts.keys()) if (key.startsWith(prefix)) this.#contexts.delete(key);
+    this.#contexts.delete(threadId);
     this.values.forget(threadId);
     this.#changed(threadId);
   }

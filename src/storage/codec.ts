@@ -47,8 +47,9 @@ export function wireOf(stored: string): string {
   return stored.slice(colon + 1, colon + 1 + Number(stored.slice(1, colon)));
 }
 
-/** One stored value out of several. */
+/** One stored list out of its stored elements. */
 export function packList(parts: readonly string[]): string {
+  if (parts.every((part) => part[0] === "j")) return `j[${parts.map((part) => part.slice(1)).join(",")}]`;
   return `l${parts.map((part) => part.length).join(",")};${parts.join("")}`;
 }
 

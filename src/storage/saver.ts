@@ -11,7 +11,8 @@ import type {
 import type { RunnableConfig } from "@langchain/core/runnables";
 import type { LangGraphRuntime } from "../graphs/types.ts";
 import type { CheckpointContext, CheckpointStore, StoredCheckpoint, StoredWrite } from "./checkpoints.ts";
-import type { Codec } from "./codec.ts";
+import { packList, type Codec } from "./codec.ts";
+import type { Write } from "./database.ts";
 import { isLongList, type PlacedValue, type ValueRef } from "./value-log.ts";
 
 /** Indexes of LangGraph's special channels in pending writes; such a write replaces an earlier one of its task. */
@@ -140,8 +141,7 @@ export function saverFactory(runtime: Pick<LangGraphRuntime, "checkpoint">): Sav
         ...(this.#run === undefined ? {} : { d: this.#run.id }),
       };
       if (slow.length > 0) await Promise.all(slow);
-      this.#storeContext(threadId);
-      this.#store.put(threadId, ns, checkpoint.id, { ...record, changed, kept });
+      this.#store.put(threadId, ns, checkpoint.id, { ...record, changed, kept }, this.#contextWrite(threadId));
       return { configurable: { thread_id: threadId, checkpoint_ns: ns, checkpoint_id: checkpoint.id } };
     }
 
@@ -169,10 +169,10 @@ export function saverFactory(runtime: Pick<LangGraphRuntime, "checkpoint">): Sav
       this.#store.forget(threadId);
     }
 
-    #storeContext(threadId: string): void {
-      if (this.#run === undefined || this.#contextStored) return;
-      this.#store.putContext(threadId, this.#run.id, this.#run.context);
+    #contextWrite(threadId: string): Write | undefined {
+      if (this.#run === undefined || this.#contextStored) return undefined;
       this.#contextStored = true;
+      return this.#store.contextWrite(threadId, this.#run.id, this.#run.context);
     }
 
     #place(value: unknown): PlacedValue | Promise<PlacedValue> {
@@ -187,7 +187,7 @@ export function saverFactory(runtime: Pick<LangGraphRuntime, "checkpoint">): Sav
         if (quick === undefined) return this.#placeSlow(live);
         parts.push(quick.stored);
       }
-      return isLongList(parts) ? { parts, live } : { stored: `j${this.#codec.wire(live)}` };
+      return isLongList(parts) ? { parts, live } : { stored: packList(parts) };
     }
 
     /** For lists with elements that only LangGraph's serializer can keep. */

@@ -36,16 +36,31 @@ export function isLongList(parts: readonly string[]): boolean {
   return false;
 }
 
+/** What is in memory of one thread. */
+interface ThreadCache {
+  /** The next number of each channel's log. */
+  readonly next: Map<string, number>;
+  readonly heads: Map<string, ListHead>;
+  chars: number;
+}
+
+/** A cache that forgets what was not used for long; a plain map serves where little is kept for a short time. */
+interface Cache<T> {
+  get(key: string): T | undefined;
+  set(key: string, value: T): unknown;
+  delete(key: string): unknown;
+}
+
 export class ValueLog {
   readonly #db: Database;
-  readonly #next = new LRUCache<string, number>({ max: 20_000 });
-  readonly #heads = new LRUCache<string, ListHead>({
-    maxSize: HEAD_CACHE_CHARS,
-    sizeCalculation: (head) => head.parts.reduce((sum, part) => sum + part.length + 16, 64),
-  });
+  readonly #threads: Cache<ThreadCache>;
 
-  constructor(db: Database) {
+  /** @param bounded false for a log that lives as long as one run. */
+  constructor(db: Database, bounded = true) {
     this.#db = db;
+    this.#threads = bounded
+      ? new LRUCache<string, ThreadCache>({ maxSize: HEAD_CACHE_CHARS, sizeCalculation: ({ chars }) => chars + 500 })
+      : new Map<string, ThreadCache>();
   }
 
   /**
@@ -79,7 +94,7 @@ export class ValueLog {
     if (ranges.length > MAX_RANGES) {
       ranges = this.#splice({ ranges: [], parts: [] }, 0, 0, parts, threadId, ns, channel, writes);
     }
-    this.#heads.set(keys.parts(threadId, ns, channel), { ranges, parts, live: value.live });
+    this.#setHead(threadId, ns, channel, { ranges, parts, live: value.live });
     return ranges;
   }
 
@@ -121,27 +136,45 @@ export class ValueLog {
 
   /** The live elements of a list version, where this process has them; they may have been changed in place since. */
   live(threadId: string, ns: string, channel: string, ref: ValueRef): readonly unknown[] | undefined {
-    const head = Array.isArray(ref) ? this.#heads.get(keys.parts(threadId, ns, channel)) : undefined;
+    const head = Array.isArray(ref) ? this.#head(threadId, ns, channel) : undefined;
     return head !== undefined && sameRanges(head.ranges, ref as [number, number][]) ? head.live : undefined;
   }
 
   /** Keeps live elements for the next reader of this version. */
   keepLive(threadId: string, ns: string, channel: string, ref: ValueRef, live: readonly unknown[]): void {
-    const head = Array.isArray(ref) ? this.#heads.get(keys.parts(threadId, ns, channel)) : undefined;
+    const head = Array.isArray(ref) ? this.#head(threadId, ns, channel) : undefined;
     if (head !== undefined && sameRanges(head.ranges, ref as [number, number][])) head.live = live;
   }
 
   /** Forgets what is in memory of a thread, after its keys were deleted. */
   forget(threadId: string): void {
-    const prefix = keys.checkpointsOf(threadId);
-    for (const cache of [this.#next, this.#heads]) {
-      for (const key of cache.keys()) if (key.startsWith(prefix)) cache.delete(key);
+    this.#threads.delete(threadId);
+  }
+
+  #thread(threadId: string): ThreadCache {
+    let cache = this.#threads.get(threadId);
+    if (cache === undefined) {
+      cache = { next: new Map(), heads: new Map(), chars: 0 };
+      this.#threads.set(threadId, cache);
     }
+    return cache;
+  }
+
+  #head(threadId: string, ns: string, channel: string): ListHead | undefined {
+    return this.#thread(threadId).heads.get(`${ns}/${channel}`);
+  }
+
+  #setHead(threadId: string, ns: string, channel: string, head: ListHead): void {
+    const cache = this.#thread(threadId);
+    const name = `${ns}/${channel}`;
+    cache.chars += charsOf(head) - charsOf(cache.heads.get(name));
+    cache.heads.set(name, head);
+    // Set again, because its size is another now.
+    this.#threads.set(threadId, cache);
   }
 
   #list(threadId: string, ns: string, channel: string, ranges: [number, number][]): ListHead {
-    const name = keys.parts(threadId, ns, channel);
-    const head = this.#heads.get(name);
+    const head = this.#head(threadId, ns, channel);
     if (head !== undefined && sameRanges(head.ranges, ranges)) return head;
     const parts: string[] = [];
     for (const [from, to] of ranges) {
@@ -150,7 +183,7 @@ export class ValueLog {
       for (const [, value] of this.#db.range({ start, end })) parts.push(value);
     }
     const read: ListHead = { ranges, parts, live: undefined };
-    if (head === undefined) this.#heads.set(name, read);
+    if (head === undefined) this.#setHead(threadId, ns, channel, read);
     return read;
   }
 
@@ -162,15 +195,23 @@ export class ValueLog {
 
   /** The first of `count` unused numbers of a channel's log. */
   #take(threadId: string, ns: string, channel: string, count: number): number {
-    const name = keys.parts(threadId, ns, channel);
-    let next = this.#next.get(name);
-    if (next === undefined) {
-      next = 0;
-      for (const [key] of this.#db.range({ ...prefixRange(name), reverse: true, limit: 1 })) next = partIndex(key) + 1;
+    const { next } = this.#thread(threadId);
+    const name = `${ns}/${channel}`;
+    let first = next.get(name);
+    if (first === undefined) {
+      first = 0;
+      const range = { ...prefixRange(keys.parts(threadId, ns, channel)), reverse: true, limit: 1 };
+      for (const [key] of this.#db.range(range)) first = partIndex(key) + 1;
     }
-    this.#next.set(name, next + count);
-    return next;
+    next.set(name, first + count);
+    return first;
   }
+}
+
+function charsOf(head: ListHead | undefined): number {
+  let chars = 0;
+  for (const part of head?.parts ?? []) chars += part.length + 16;
+  return chars;
 }
 
 /** The ranges of the elements `from` (inclusive) to `to` (exclusive) of a list. */

@@ -123,7 +123,7 @@ describe("events", () => {
 
   it("frames a failed run", async () => {
     expect(await print({ type: "run-failed", run_id: "r", thread_id: "t", error: "Error: a\nb", diagnostic })).toMatch(
-      /^run failed: Error: a b \(thread t, run r\)\nsrc\/a\.ts:3:7 - error: x is not defined\n/,
+      /^run failed: Error: a b \(thread t, run r\)\nat src\/a\.ts:3:7\n\n {2}3 \| x\(\)/,
     );
     expect(await print({ type: "run-failed", run_id: "r", thread_id: "t", error: "Error", diagnostic: null })).toBe(
       "run failed: Error (thread t, run r)\n",

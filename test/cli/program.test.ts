@@ -61,9 +61,7 @@ describe("usage errors", () => {
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
     expect(stderr).toMatch(/^error: /);
     expect(stderr).toMatch(message);
-    expect(stderr.trim().split("\n").length, "a hint").toBeGreaterThan(
-      args.includes("--input") && args.includes("hello") ? 0 : 1,
-    );
+    expect(stderr.trim().split("\n").length, "a hint").toBeGreaterThan(1);
   });
 
   it("names the command whose help explains it", async () => {

@@ -73,7 +73,8 @@ for (const [name, { statement, message, hint }] of Object.entries(missing)) {
     const { root, diagnostic } = await diagnosticOf({ "graph.ts": `\n${statement}\nexport const graph = a;` });
     const location = { file: `${root}/graph.ts`, line: 2, column: 19 };
     expect(diagnostic).toMatchObject({ message, location, ...(hint === undefined ? {} : { hint }) });
-    expect(diagnostic.frame).toContain(`> 2 | ${statement}`);
+    const carets = "^".repeat(statement.length - "import { a } from ;".length);
+    expect(diagnostic.frame).toContain(`> 2 | ${statement}\n    | ${" ".repeat(18)}${carets}\n`);
   });
 }
 
@@ -139,6 +140,23 @@ test("a graph file that does not exist is told where the config names it", async
     message: "src/none.ts does not exist",
     location: { file: `${root}/langgraph.json` },
   });
+});
+
+test("a path that no module can have is told", async () => {
+  const { diagnostic } = await diagnosticOf({ "a#b/graph.ts": graphSource("1") }, "a#b/graph.ts:graph");
+  expect(diagnostic.message).toBe('a#b/graph.ts cannot be loaded from a path with "#" or "?"');
+});
+
+test("decorators without the setting that they need point at the first of them", async () => {
+  const files = {
+    "graph.ts": `const text = \`\n@no decorator\`;\n${graphSource("new A().x")}\nclass A {\n  @bind x: number = 1;\n}\nfunction bind(..._: unknown[]) {}`,
+  };
+  const { root, diagnostic } = await diagnosticOf(files);
+  const message = 'Decorators need "experimentalDecorators": true in tsconfig.json';
+  expect(diagnostic).toMatchObject({ message, location: { file: `${root}/graph.ts`, line: 12, column: 3 } });
+  const config = `{ "compilerOptions": { "experimentalDecorators": true } }`;
+  const started = await start({ ...files, "tsconfig.json": config }, "graph.ts:graph");
+  expect(await reply(started)).toBe(1);
 });
 
 test("an exception of a node at run time has the user's frame", async () => {

@@ -1,5 +1,7 @@
 import { mkdirSync, readdirSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
+import { frameOfError } from "../../src/graphs/errors.ts";
 import { graphSource, project, hostOf, reply, start } from "./project.ts";
 
 const cases: Record<string, { files: Record<string, string>; target?: string; reply: unknown }> = {
@@ -15,6 +17,22 @@ const cases: Record<string, { files: Record<string, string>; target?: string; re
     },
     target: "graph.js",
     reply: "js",
+  },
+  "TypeScript with an extension that names its format": {
+    files: {
+      "graph.mts": graphSource("word", `import { word } from "./word.cjs";`),
+      "word.cts": `export const word: string = "cts";`,
+    },
+    target: "graph.mts",
+    reply: "cts",
+  },
+  "a path with blanks and other letters": {
+    files: {
+      "my gräph/[a] (b)/100%.ts": graphSource("word", `import { word } from "./it's.ts";`),
+      "my gräph/[a] (b)/it's.ts": `export const word = "odd";`,
+    },
+    target: "my gräph/[a] (b)/100%.ts",
+    reply: "odd",
   },
   "TSX with a pragma": {
     files: {
@@ -87,6 +105,33 @@ for (const [name, { files, target, reply: expected }] of Object.entries(cases)) 
     expect(await reply(started)).toEqual(expected);
   });
 }
+
+test("serves a project that lies in node_modules itself, as the demo does", async () => {
+  const files = project(
+    {
+      "node_modules/agent-server/templates/demo/graph.ts": graphSource(
+        "explode()",
+        `import { explode } from "./tools/explode.ts";`,
+      ),
+      "node_modules/agent-server/templates/demo/tools/explode.ts": `export function explode(): never {\n  throw new Error("found");\n}`,
+    },
+    { modules: false },
+  );
+  const folder = "node_modules/agent-server/templates/demo";
+  symlinkSync(
+    join(import.meta.dirname, "../../node_modules/@langchain"),
+    files.path("node_modules/@langchain"),
+    "junction",
+  );
+  const tested = hostOf(files.config({ agent: `${folder}/graph.ts:graph` }, { root: files.path(folder), demo: true }));
+  await tested.host.start();
+  expect(tested.events.map(({ type }) => type)).toEqual(["loaded"]);
+  const error: unknown = await reply(tested).catch((thrown: unknown) => thrown);
+  expect(frameOfError(error, files.path(folder))).toMatchObject({
+    message: "found",
+    location: { file: files.path(`${folder}/tools/explode.ts`), line: 2 },
+  });
+});
 
 test("transforms a linked workspace package that exports TypeScript", async () => {
   const app = project({

@@ -229,11 +229,28 @@ test("a file that is deleted breaks the graph, and is missed until it is back", 
   );
   rmSync(started.path("word.ts"));
   const { error } = await started.next("failed");
-  expect((error as GraphLoadError).diagnostic.message).toContain("word.ts");
+  expect((error as GraphLoadError).diagnostic).toMatchObject({
+    message: `Cannot find file "./word.ts"`,
+    location: { file: started.path("graph.ts"), line: 2, column: 22 },
+  });
   expect(await reply(started)).toBe("one");
   started.write("word.ts", `export const word = "back";`);
   await started.next("reloaded");
   expect(await reply(started)).toBe("back");
+});
+
+test("another file takes the place of one that was deleted", async () => {
+  const started = await start(
+    { "graph.ts": importing("./word"), "word.ts": `export const word = "one";` },
+    "graph.ts:graph",
+    {
+      reload: true,
+    },
+  );
+  started.write("word/index.ts", `export const word = "two";`);
+  rmSync(started.path("word.ts"));
+  await started.next("reloaded");
+  expect(await reply(started)).toBe("two");
 });
 
 test("a folder that is replaced as a whole is followed", async () => {

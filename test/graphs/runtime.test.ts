@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, symlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { CliError } from "../../src/errors.ts";
-import { TESTED_VERSIONS } from "../../src/graphs/runtime.ts";
+import { TESTED_VERSIONS } from "../../src/graphs/install.ts";
 import { graphSource, hostOf, project, reply } from "./project.ts";
 import type { TestProject } from "./project.ts";
 

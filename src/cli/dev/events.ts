@@ -1,6 +1,6 @@
 // What `dev` says while it runs: one line per event, and the user's own code framed once when it is broken.
 import type { ChalkInstance } from "chalk";
-import { formatDiagnostic } from "../../config/format.ts";
+import { formatDiagnostic, formatLocation } from "../../config/format.ts";
 import type { Diagnostic } from "../../config/types.ts";
 import type { ServerEvent } from "../../server/types.ts";
 import type { Output } from "../output.ts";
@@ -51,7 +51,7 @@ export function eventPrinter(output: Output, cwd: string): (event: ServerEvent) 
         note(
           `${err.red("run failed:")} ${oneLine(event.error, 300)} ${err.dim(`(thread ${event.thread_id}, run ${event.run_id})`)}`,
         );
-        return event.diagnostic ? note(paint(event.diagnostic, err, cwd)) : undefined;
+        return event.diagnostic ? note(placeOf(event.diagnostic, cwd)) : undefined;
       case "log":
         return note(`${event.level === "info" ? "" : `${event.level}: `}${plain(event.message)}`);
       default:
@@ -66,6 +66,11 @@ function describeRecovery({ pending, resumed, failed }: Extract<ServerEvent, { t
   if (resumed > 0) parts.push(`${count(resumed, "interrupted run")} continued from the last checkpoint`);
   if (failed > 0) parts.push(`${count(failed, "run")} given up after three attempts`);
   return parts.join(", ");
+}
+
+/** The place and the frame of a failed run; what went wrong is in the line before. */
+function placeOf({ location, frame }: Diagnostic, cwd: string): string {
+  return plain([location ? `at ${formatLocation(location, cwd)}` : [], frame ? ["", frame, ""] : []].flat().join("\n"));
 }
 
 /** A diagnostic with its severity coloured; the text itself may quote the user's code and is made safe. */

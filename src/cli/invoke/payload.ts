@@ -14,7 +14,9 @@ export async function readPayload(
   io: Source,
 ): Promise<Record<string, unknown>> {
   const given = [message, flags.input, flags.resume].filter((value) => value !== undefined);
-  if (given.length > 1) throw usage("Give one of: a message, --input, --resume.");
+  if (given.length > 1) {
+    throw usage("There is more than one input.", "Give one of: a message, --input, --resume.");
+  }
   if (flags.resume !== undefined) {
     if (flags.thread === undefined) throw usage("--resume needs the thread that waits.", "Add --thread <id>.");
     return { command: { resume: parseAnswer(await readText(flags.resume, io)) } };
