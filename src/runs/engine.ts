@@ -1,30 +1,27 @@
-// The run engine: creates runs, lets them run, ends them, and picks them up again after a crash. Every change of a run and of the
-// thread that shows it is one storage batch, and nobody hears of a change before it is stored.
+// The run engine: creates runs, lets them run, stops them, and tells everybody who waits how they ended. What is stored of that is
+// in ledger.ts, who may run when in queue.ts, one execution of a graph in executor.ts.
 import { ApiError } from "../errors.ts";
 import type { GraphVersion, LangGraphRuntime } from "../graphs/types.ts";
 import { timestamp } from "../ids.ts";
 import type { Assistants } from "../resources/assistants.ts";
 import type { Json } from "../resources/json.ts";
 import { hasEnded, runNotFound, type RunError, type RunRecord, type Runs, type RunStatus } from "../resources/runs.ts";
-import { threadNotFound, type ThreadRecord, type Threads, type ThreadStatus } from "../resources/threads.ts";
+import { threadNotFound, type Threads } from "../resources/threads.ts";
+import { buffered, type BufferedDatabase } from "../storage/buffered.ts";
 import { CheckpointStore } from "../storage/checkpoints.ts";
 import type { Codec } from "../storage/codec.ts";
-import type { Database, Write } from "../storage/database.ts";
-import { keys } from "../storage/keys.ts";
 import { memoryDatabase } from "../storage/memory-driver.ts";
 import type { SaverFactory } from "../storage/saver.ts";
 import { ActiveRun, type RunEnd } from "./active.ts";
 import { EventLog, type LogReader, type ReadFrom } from "./events.ts";
-import { execute, type ExecutionEnd } from "./executor.ts";
+import { describeError, execute, type ExecutionEnd } from "./executor.ts";
 import { FinishedLogs } from "./finished-logs.ts";
+import { RunLedger } from "./ledger.ts";
 import { RunQueue } from "./queue.ts";
+import { recover, type Recovery } from "./recovery.ts";
 import { newRun, refuseBusy, serverConfigurable, type RunRequest } from "./request.ts";
-import { errorJson, interruptsOf, withInterrupts } from "./result.ts";
-import { rollbackWrites } from "./rollback.ts";
+import { errorJson, withInterrupts } from "./result.ts";
 import type { ThreadValues } from "./values.ts";
-
-/** Executions of a run that died with the server, before it is given up. */
-export const MAX_ATTEMPTS = 3;
 
 /** The user's LangGraph, ready for use. */
 export interface GraphKit {
@@ -34,7 +31,7 @@ export interface GraphKit {
 }
 
 export interface EngineOptions {
-  readonly db: Database;
+  readonly db: BufferedDatabase;
   readonly threads: Threads;
   readonly runs: Runs;
   readonly assistants: Assistants;
@@ -48,70 +45,63 @@ export interface EngineOptions {
   readonly jobs: number;
   /** Base URL of this server, for the metadata of runs. */
   readonly apiUrl: () => string;
-  /** A graph raised an error; for the terminal. */
+  /** A run failed; for the terminal. */
   readonly onFailure: (record: RunRecord, error: RunError, cause: unknown) => void;
 }
 
-/** What `recover` found. */
-export interface Recovery {
-  readonly pending: number;
-  readonly resumed: number;
-  readonly failed: number;
-}
+/** What the creator of a run does next: reads its events from the first on, waits for its result, or neither. */
+export type Caller = "stream" | "wait" | "background";
+
+const STOPPED: RunEnd = {
+  status: "pending",
+  json: errorJson({ error: "ServerStopped", message: "The server stopped; the run goes on when it starts again." }),
+};
 
 export class RunEngine {
   readonly #options: EngineOptions;
   readonly #active = new Map<string, ActiveRun>();
   readonly #queue: RunQueue;
+  readonly #ledger: RunLedger;
   readonly #finished = new FinishedLogs();
 
   constructor(options: EngineOptions) {
     this.#options = options;
     this.#queue = new RunQueue(options.jobs, (run) => void this.#run(run));
-  }
-
-  /** Number of runs that have not ended. */
-  get unfinished(): number {
-    return this.#active.size;
+    this.#ledger = new RunLedger({ ...options, unfinishedOf: (threadId) => this.#queue.lane(threadId).length });
   }
 
   /**
-   * Creates a run on a thread, or without one. It is stored, and started if it may start, when this returns.
-   * @param caller what the caller does next: `stream` reads events from the first on, `wait` wants the result. A stateless run
-   * that somebody waits for keeps its checkpoints in memory.
+   * Creates a run on a thread, or without one. It is stored, and started if it may start, when this returns. A stateless run
+   * that somebody waits for and that is deleted at its end is not stored at all.
    * @throws ApiError 404 unknown thread, assistant or checkpoint; 409 when the thread is busy and the strategy is `reject`.
    */
-  create(threadId: string | undefined, request: RunRequest, caller: "stream" | "wait" | "background"): ActiveRun {
-    const { threads, runs, assistants, db, checkpoints } = this.#options;
+  create(threadId: string | undefined, request: RunRequest, caller: Caller): ActiveRun {
+    const { threads, assistants } = this.#options;
     const assistant = assistants.forRun(request.assistant_id);
-    const stateless = threadId === undefined;
-    let thread = stateless ? undefined : threads.find(threadId);
-    if (!stateless && thread === undefined && request.if_not_exists !== "create") throw threadNotFound(threadId);
-    const checkpointId = (request.checkpoint?.["checkpoint_id"] ?? request.checkpoint_id) as string | undefined;
-    if (threadId !== undefined && checkpointId !== undefined && checkpointId !== null) {
-      const ns = (request.checkpoint?.["checkpoint_ns"] as string | undefined) ?? "";
-      if (checkpoints.get(threadId, ns, checkpointId) === undefined)
-        throw new ApiError(404, `Checkpoint ${checkpointId} not found`);
+    if (threadId !== undefined) {
+      if (request.if_not_exists !== "create") threads.get(threadId);
+      this.#checkCheckpoint(threadId, request);
+      this.#makeWay(threadId, request.multitask_strategy);
     }
-    if (!stateless) this.#makeWay(threadId, request.multitask_strategy);
-    // Rolling back an earlier run may have changed the thread.
-    thread = (stateless ? undefined : threads.find(threadId)) ?? threads.draft(threadId, request.metadata ?? {});
-    const startsNow = request.after_seconds === undefined && this.#queue.isFree(thread.thread_id);
-    const ephemeral = stateless && caller !== "background" && request.on_completion === "delete";
-    const record = newRun(request, assistant, thread, { stateless, ephemeral, startsNow });
-    const busy: ThreadRecord = {
-      ...thread,
-      status: "busy",
-      updated_at: timestamp(),
-      metadata: { ...thread.metadata, graph_id: assistant.graph_id, assistant_id: assistant.assistant_id },
-    };
-    db.write([
-      threads.writeOf(busy),
-      runs.writeOf(record),
-      { key: keys.queued(record.run.run_id), value: busy.thread_id },
-    ]);
-    threads.committed(busy);
+    const existing = threadId === undefined ? undefined : threads.find(threadId);
+    const thread = existing ?? threads.draft(threadId, request.metadata);
+    const stateless = threadId === undefined;
+    const record = newRun(request, assistant, thread, {
+      stateless,
+      startsNow: request.after_seconds === undefined && this.#queue.isFree(thread.thread_id),
+      ephemeral: stateless && caller !== "background" && request.on_completion === "delete",
+    });
+    this.#ledger.created(record, thread, caller === "wait");
     return this.#add(record, caller === "stream");
+  }
+
+  #checkCheckpoint(threadId: string, { checkpoint, checkpoint_id }: RunRequest): void {
+    const { checkpoint_id: id = checkpoint_id, checkpoint_ns: ns = "" } = (checkpoint ?? {}) as Record<
+      string,
+      string | undefined
+    >;
+    if (id === undefined || this.#options.checkpoints.get(threadId, ns, id) !== undefined) return;
+    throw new ApiError(404, `Checkpoint ${id} not found`);
   }
 
   /** Applies the multitask strategy of a new run to those that are there. */
@@ -123,8 +113,11 @@ export class RunEngine {
   }
 
   #add(record: RunRecord, read = false): ActiveRun {
-    const checkpoints = record.ephemeral ? new CheckpointStore(memoryDatabase(), true) : this.#options.checkpoints;
-    const run = new ActiveRun(record, checkpoints);
+    const { checkpoints } = this.#options;
+    const run = new ActiveRun(
+      record,
+      record.ephemeral ? new CheckpointStore(buffered(memoryDatabase()), true) : checkpoints,
+    );
     if (read) run.log.expectReader();
     this.#active.set(run.id, run);
     this.#queue.add(run);
@@ -132,10 +125,9 @@ export class RunEngine {
   }
 
   async #run(run: ActiveRun): Promise<void> {
-    const { runs, db } = this.#options;
     if (run.record.run.status !== "running") {
       this.#update(run, "running");
-      db.write([runs.writeOf(run.record)]);
+      this.#ledger.changed(run.record);
     }
     run.log.push("metadata", JSON.stringify({ run_id: run.id, attempt: run.record.attempt }));
     let end: ExecutionEnd;
@@ -157,8 +149,7 @@ export class RunEngine {
       });
     } catch (error) {
       // The graph could not be loaded.
-      const { name, message } = error instanceof Error ? error : new Error(String(error));
-      end = { kind: "failed", error: { error: name, message }, cause: error };
+      end = { kind: "failed", error: describeError(error), cause: error };
     }
     this.#end(run, end);
   }
@@ -187,59 +178,39 @@ export class RunEngine {
 
   /** Stores how a run ended, then tells everybody who waits for it, then lets the next one run. */
   #end(run: ActiveRun, end: ExecutionEnd): void {
+    // A run that was rolled back or deleted has left already.
     if (this.#active.get(run.id) !== run) return;
     if (end.kind === "drained" || (end.kind === "aborted" && run.stopReason === "park")) return this.#park(run);
-    if (end.kind === "failed") {
-      run.log.push("error", JSON.stringify(end.error));
-      this.#options.onFailure(run.record, end.error, end.cause);
-    }
-    const latest = run.checkpoints.get(run.threadId, "");
-    const stored = latest === undefined ? undefined : () => run.checkpoints.valuesJson(latest);
+    if (end.kind === "failed") this.#options.onFailure(run.record, end.error, end.cause);
     let result: RunEnd;
-    if (end.kind === "failed") result = { status: "error", json: errorJson(end.error) };
-    else if (end.kind === "done") {
-      result = { status: "success", json: withInterrupts(end.valuesJson ?? stored?.() ?? "{}", end.interrupts) };
-    } else result = { status: "interrupted", json: stored?.() ?? "{}" };
-    this.#update(run, result.status, end.kind === "failed" ? end.error : undefined);
-
-    const unfinished = end.kind === "aborted" && latest?.record.d === run.id;
-    const stopped = (end.kind === "done" && end.interrupts !== undefined) || unfinished;
-    this.#store(run, end.kind === "failed" ? "error" : stopped ? "interrupted" : "idle");
+    try {
+      result = this.#settle(run, end);
+    } catch (error) {
+      // Storage fails: whoever waits must learn it, and the next start finds the run as it was stored last.
+      const failure = describeError(error);
+      this.#options.onFailure(run.record, failure, error);
+      result = { status: "error", json: errorJson(failure) };
+    }
+    if (end.kind === "failed") run.log.push("error", JSON.stringify(end.error));
     this.#leave(run, result);
   }
 
-  /** One batch: the run's end, and the thread as it is now; or nothing of both, for a run that leaves nothing. */
-  #store(run: ActiveRun, status: ThreadStatus): void {
-    const { db, runs, threads, checkpoints } = this.#options;
-    if (run.record.deleteAfter) {
-      db.write(this.#deletion(run));
-      threads.removed(run.threadId);
-      if (!run.record.ephemeral) checkpoints.forget(run.threadId);
-      return;
+  #settle(run: ActiveRun, end: Exclude<ExecutionEnd, { kind: "drained" }>): RunEnd {
+    if (end.kind === "failed") {
+      this.#update(run, "error", end.error);
+      this.#ledger.ended(run.record, "error");
+      return { status: "error", json: errorJson(end.error) };
     }
-    const writes: Write[] = [runs.writeOf(run.record), { key: keys.queued(run.id), value: undefined }];
-    const thread = threads.find(run.threadId);
-    if (thread !== undefined) {
-      const now = timestamp();
-      const { error: _error, ...head } = thread;
-      const after: ThreadRecord = {
-        ...head,
-        status: this.#queue.lane(run.threadId).length > 1 ? "busy" : status,
-        updated_at: now,
-        state_updated_at: now,
-        interrupts: status === "interrupted" ? interruptsOf(checkpoints, run.threadId) : {},
-        ...(run.record.error === undefined ? {} : { error: { ...run.record.error } }),
-      };
-      writes.push(threads.writeOf(after));
-      db.write(writes);
-      threads.committed(after);
-    } else db.write(writes);
-  }
-
-  #deletion(run: ActiveRun): Write[] {
-    const { runs, checkpoints } = this.#options;
-    const head = [...runs.deletion(run.threadId, run.id), { key: keys.thread(run.threadId), value: undefined }];
-    return run.record.ephemeral ? head : [...head, ...checkpoints.deletion(run.threadId)];
+    const latest = run.checkpoints.get(run.threadId, "");
+    const stored = (): string => (latest === undefined ? "{}" : run.checkpoints.valuesJson(latest));
+    if (end.kind === "done") {
+      this.#update(run, "success");
+      this.#ledger.ended(run.record, end.interrupts === undefined ? "idle" : "interrupted");
+      return { status: "success", json: withInterrupts(end.valuesJson ?? stored(), end.interrupts) };
+    }
+    this.#update(run, "interrupted");
+    this.#ledger.ended(run.record, latest?.record.d === run.id ? "interrupted" : "idle");
+    return { status: "interrupted", json: withInterrupts(stored(), undefined) };
   }
 
   #leave(run: ActiveRun, end: RunEnd): void {
@@ -252,13 +223,9 @@ export class RunEngine {
 
   /** Leaves a run to the next start of the server: pending, from its last checkpoint, in the same attempt. */
   #park(run: ActiveRun): void {
-    const { runs, db } = this.#options;
     this.#update(run, "pending");
-    db.write([runs.writeOf(run.record)]);
-    this.#leave(run, {
-      status: "pending",
-      json: errorJson({ error: "ServerStopped", message: "The server stopped; the run goes on when it starts again." }),
-    });
+    this.#ledger.changed(run.record);
+    this.#leave(run, STOPPED);
   }
 
   /** Stops a run that has not ended, whether it runs or waits. */
@@ -266,48 +233,29 @@ export class RunEngine {
     if (reason === "rollback") {
       // Its records go at once; whatever the graph still does has nowhere to go.
       run.stop(reason);
-      this.#rollback(run);
-      this.#leave(run, {
-        status: "interrupted",
-        json: withInterrupts(this.#options.values.json(run.threadId), undefined),
-      });
+      this.#ledger.rolledBack(run.record);
+      const json = withInterrupts(this.#options.values.json(run.threadId), undefined);
+      this.#leave(run, { status: "interrupted", json });
     } else if (run.started) run.stop(reason);
     else this.#end(run, { kind: "aborted" });
   }
 
-  #rollback(run: ActiveRun): void {
-    const { db, runs, threads, checkpoints } = this.#options;
-    if (run.record.stateless) {
-      db.write(this.#deletion(run));
-      threads.removed(run.threadId);
-      checkpoints.forget(run.threadId);
-      return;
-    }
-    const writes = [...runs.deletion(run.threadId, run.id), ...rollbackWrites(checkpoints, run.threadId, run.id)];
-    const thread = threads.get(run.threadId);
-    const now = timestamp();
-    const interrupts = interruptsOf(checkpoints, run.threadId, run.id);
-    const waiting = this.#queue.lane(run.threadId).length > 1;
-    const after: ThreadRecord = {
-      ...thread,
-      status: waiting ? "busy" : Object.keys(interrupts).length > 0 ? "interrupted" : "idle",
-      interrupts,
-      updated_at: now,
-      state_updated_at: now,
-    };
-    db.write([...writes, threads.writeOf(after)]);
-    threads.committed(after);
-    checkpoints.forget(run.threadId);
-  }
-
   /** The record of a run. @throws ApiError 404 */
   record(threadId: string, runId: string): RunRecord {
-    const active = this.#active.get(runId);
-    if (active !== undefined && active.threadId === threadId) return active.record;
-    return this.#options.runs.get(threadId, runId);
+    return this.#activeOn(threadId, runId)?.record ?? this.#options.runs.get(threadId, runId);
   }
 
-  /** A stateless run that has not ended, or whose log is kept. */
+  #activeOn(threadId: string, runId: string): ActiveRun | undefined {
+    const active = this.#active.get(runId);
+    return active?.threadId === threadId ? active : undefined;
+  }
+
+  /** The run with this id, if it has not ended. */
+  active(runId: string): ActiveRun | undefined {
+    return this.#active.get(runId);
+  }
+
+  /** The hidden thread of a stateless run that has not ended or whose log is kept. @throws ApiError 404 */
   threadOf(runId: string): string {
     const threadId = this.#active.get(runId)?.threadId ?? this.#finished.threadOf(runId);
     if (threadId === undefined) throw runNotFound();
@@ -321,113 +269,65 @@ export class RunEngine {
 
   /** How a run ends, or ended. @throws ApiError 404 */
   async join(threadId: string, runId: string): Promise<RunEnd> {
-    const active = this.#active.get(runId);
-    if (active !== undefined && active.threadId === threadId) return active.ended;
+    const active = this.#activeOn(threadId, runId);
+    if (active !== undefined) return active.ended;
     const { run, error } = this.#options.runs.get(threadId, runId);
     if (error !== undefined) return { status: run.status, json: errorJson(error) };
-    const thread = this.#options.threads.find(threadId);
-    const waiting = Object.values(thread?.interrupts ?? {}).flat();
-    const interrupts = waiting.length > 0 ? waiting.map((interrupt) => JSON.stringify(interrupt)) : undefined;
+    const waiting = Object.values(this.#options.threads.find(threadId)?.interrupts ?? {}).flat();
+    const interrupts = waiting.map((interrupt) => JSON.stringify(interrupt));
     return { status: run.status, json: withInterrupts(this.#options.values.json(threadId), interrupts) };
   }
 
   /** A reader of a run's events. @throws ApiError 404 */
   read(threadId: string, runId: string, from: ReadFrom, modes?: ReadonlySet<string>): LogReader {
-    const active = this.#active.get(runId);
-    if (active !== undefined && active.threadId === threadId) return active.log.reader(from, modes);
-    const kept = this.#finished.find(threadId, runId);
-    if (kept !== undefined) return kept.reader(from, modes);
+    const log = this.#activeOn(threadId, runId)?.log ?? this.#finished.find(threadId, runId);
+    if (log !== undefined) return log.reader(from, modes);
     this.#options.runs.get(threadId, runId);
     const nothing = new EventLog(false);
     nothing.close();
     return nothing.reader("now");
   }
 
-  /** The run that has not ended with this id, if there is one. */
-  active(runId: string): ActiveRun | undefined {
-    return this.#active.get(runId);
-  }
-
   /**
    * Stops a run.
    * @returns a promise of its being stopped. @throws ApiError 404 unknown; 409 when it has ended.
    */
-  cancel(threadId: string, runId: string, action: "interrupt" | "rollback"): Promise<void> {
+  cancel(threadId: string, runId: string, action: "interrupt" | "rollback"): Promise<RunEnd> {
     const { run } = this.record(threadId, runId);
     const active = this.#active.get(runId);
     if (active === undefined || hasEnded(run.status)) {
       throw new ApiError(409, `Run ${runId} has ended with status "${run.status}" and cannot be cancelled`);
     }
-    const ended = active.ended.then(() => undefined);
     this.#stopRun(active, action);
-    return ended;
+    return active.ended;
   }
 
-  /** Deletes a run's record; one that has not ended is stopped first. @throws ApiError 404 */
+  /** Deletes a run's record; one that has not ended is rolled back. @throws ApiError 404 */
   delete(threadId: string, runId: string): void {
     this.record(threadId, runId);
     const active = this.#active.get(runId);
-    if (active !== undefined) this.#stopRun(active, "rollback");
-    else this.#options.db.write(this.#options.runs.deletion(threadId, runId));
+    if (active === undefined) this.#ledger.deleted(threadId, runId);
+    else this.#stopRun(active, "rollback");
     this.#finished.drop(runId);
   }
 
   /** Deletes a thread with its runs and checkpoints, in one batch; runs that have not ended are stopped. @throws ApiError 404 */
   deleteThread(threadId: string): void {
-    const { db, runs, threads, checkpoints } = this.#options;
-    threads.get(threadId);
+    if (this.#options.threads.find(threadId) === undefined) throw threadNotFound(threadId);
     const lane = this.#queue.lane(threadId).toReversed();
-    db.write([
-      { key: keys.thread(threadId), value: undefined },
-      ...runs.deletionOf(threadId),
-      ...checkpoints.deletion(threadId),
-    ]);
-    threads.removed(threadId);
-    for (const run of lane) {
-      run.stop("rollback");
-      this.#leave(run, { status: "interrupted", json: "{}" });
-    }
-    checkpoints.forget(threadId);
+    for (const run of lane) run.stop("rollback");
+    this.#ledger.threadDeleted(threadId);
+    for (const run of lane) this.#leave(run, { status: "interrupted", json: "{}" });
     this.#finished.dropThread(threadId);
   }
 
   /** Queues what had not ended when the server stopped; at start, before requests come in. */
   recover(): Recovery {
-    const { db, runs, threads } = this.#options;
-    const found = { pending: 0, resumed: 0, failed: 0 };
-    for (const { record, runId, threadId } of runs.unfinished()) {
-      if (record === undefined || threads.find(threadId) === undefined) {
-        db.write([{ key: keys.queued(runId), value: undefined }]);
-        continue;
-      }
-      const wasRunning = record.run.status === "running";
-      const next: RunRecord = {
-        ...record,
-        run: { ...record.run, status: "pending" },
-        attempt: record.attempt + (wasRunning ? 1 : 0),
-      };
-      if (next.attempt > MAX_ATTEMPTS) {
-        found.failed++;
-        this.#giveUp(record);
-        continue;
-      }
-      if (wasRunning) {
-        found.resumed++;
-        db.write([runs.writeOf(next)]);
-      } else found.pending++;
-      this.#add(next);
-    }
-    return found;
-  }
-
-  /** Ends a run that took the server down with it every time. */
-  #giveUp(record: RunRecord): void {
-    const message = `The server stopped in the middle of this run ${MAX_ATTEMPTS} times; it is not tried again.`;
-    const run = new ActiveRun(record, this.#options.checkpoints);
-    const error = { error: "RunAttemptsExceeded", message };
-    this.#update(run, "error", error);
-    this.#store(run, "error");
-    this.#options.onFailure(run.record, error, undefined);
+    return recover(
+      { ...this.#options, ledger: this.#ledger },
+      (record) => void this.#add(record),
+      (record) => this.#options.onFailure(record, record.error!, undefined),
+    );
   }
 
   /**
@@ -446,10 +346,9 @@ export class RunEngine {
     await Promise.race([ends, grace]);
     clearTimeout(timer);
     for (const run of running) if (this.#active.has(run.id)) run.stop("park");
-    const all = await ends;
+    const parked = (await ends).filter(({ status }) => status === "pending").length;
     const waiting = [...this.#active.values()];
-    for (const run of waiting) this.#leave(run, { status: "pending", json: "{}" });
-    const finished = all.filter(({ status }) => status !== "pending").length;
-    return { finished, parked: all.length - finished + waiting.length };
+    for (const run of waiting) this.#leave(run, STOPPED);
+    return { finished: running.length - parked, parked: parked + waiting.length };
   }
 }

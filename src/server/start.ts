@@ -14,10 +14,12 @@ import { Assistants } from "../resources/assistants.ts";
 import { Runs } from "../resources/runs.ts";
 import { Threads } from "../resources/threads.ts";
 import { RunEngine, type GraphKit } from "../runs/engine.ts";
+import { describeError } from "../runs/executor.ts";
 import { ThreadStates } from "../runs/states.ts";
 import { ThreadValues } from "../runs/values.ts";
 import { CheckpointStore } from "../storage/checkpoints.ts";
 import { Codec } from "../storage/codec.ts";
+import type { BufferedDatabase } from "../storage/buffered.ts";
 import { prefixRange } from "../storage/database.ts";
 import { keys } from "../storage/keys.ts";
 import { LongTermStore } from "../storage/long-term-store.ts";
@@ -57,6 +59,7 @@ export async function startServer(options: StartOptions): Promise<RunningServer>
   const { database, storage, claim } = await openStorage(folder, {
     host,
     onMovedAside: (moved) => onEvent({ type: "moved-aside", ...moved }),
+    onError: (error) => onEvent({ type: "log", level: "error", message: `Storage: ${describeError(error).message}` }),
   });
   const opened = [() => claim?.release(), () => storage.dispose()];
   const undo = async (): Promise<void> => {
@@ -125,7 +128,7 @@ export async function startServer(options: StartOptions): Promise<RunningServer>
   }
 }
 
-function countOf(database: import("../storage/database.ts").Database, prefix: string): number {
+function countOf(database: BufferedDatabase, prefix: string): number {
   const { start, end } = prefixRange(prefix);
   return database.count(start, end);
 }
@@ -134,7 +137,7 @@ function countOf(database: import("../storage/database.ts").Database, prefix: st
 function assemble(parts: {
   project: ProjectConfig;
   graphs: GraphHost;
-  database: import("../storage/database.ts").Database;
+  database: BufferedDatabase;
   jobs: number;
   apiUrl: () => string;
   onEvent: (event: ServerEvent) => void;

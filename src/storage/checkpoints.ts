@@ -2,7 +2,8 @@
 // saver.ts puts LangGraph's interface on top of this.
 import { LRUCache } from "lru-cache";
 import { wireOf } from "./codec.ts";
-import { prefixRange, type Database, type Write } from "./database.ts";
+import type { BufferedDatabase } from "./buffered.ts";
+import { prefixRange, type Write } from "./database.ts";
 import { dec, keys } from "./keys.ts";
 import { ValueLog, type PlacedValue, type ValueRef } from "./value-log.ts";
 
@@ -63,18 +64,23 @@ export interface NewCheckpoint extends Omit<CheckpointRecord, "r"> {
 /** Contexts of one thread that are kept in memory. */
 const MAX_CONTEXTS = 100;
 
+type Newest = Map<string, StoredCheckpoint | null>;
+
 const EMPTY_CONTEXT: CheckpointContext = { metadata: {}, visible: null };
 
 export class CheckpointStore {
-  readonly db: Database;
+  readonly db: BufferedDatabase;
   readonly values: ValueLog;
+  /** The newest checkpoint of each namespace of the threads that were used last; null where there is none. */
+  readonly #newest: Map<string, Newest> | LRUCache<string, Newest>;
   /** Contexts of the threads that were used last, by thread and id. */
   readonly #contexts: Map<string, Map<string, CheckpointContext>> | LRUCache<string, Map<string, CheckpointContext>>;
   readonly #listeners = new Set<(threadId: string) => void>();
 
   /** @param transient the store lives as long as one run, so that its caches need no bounds. */
-  constructor(db: Database, transient = false) {
+  constructor(db: BufferedDatabase, transient = false) {
     this.db = db;
+    this.#newest = transient ? new Map() : new LRUCache({ max: 2000 });
     this.values = new ValueLog(db, !transient);
     this.#contexts = transient ? new Map() : new LRUCache({ max: 1000 });
   }
@@ -90,12 +96,21 @@ export class CheckpointStore {
 
   /** The checkpoint with `id`, or the newest of the namespace. */
   get(threadId: string, ns: string, id?: string): StoredCheckpoint | undefined {
-    if (id !== undefined) {
-      const text = this.db.get(keys.checkpoint(threadId, ns, id));
-      return text === undefined ? undefined : { threadId, ns, id, record: JSON.parse(text) as CheckpointRecord };
+    const newest = this.#newestOf(threadId, ns);
+    if (id === undefined || newest === null || newest.id === id) return newest ?? undefined;
+    const text = this.db.get(keys.checkpoint(threadId, ns, id));
+    return text === undefined ? undefined : { threadId, ns, id, record: JSON.parse(text) as CheckpointRecord };
+  }
+
+  #newestOf(threadId: string, ns: string): StoredCheckpoint | null {
+    let known = this.#newest.get(threadId);
+    if (known === undefined) this.#newest.set(threadId, (known = new Map()));
+    let newest = known.get(ns);
+    if (newest === undefined) {
+      [newest = null] = this.list(threadId, ns, { limit: 1 });
+      known.set(ns, newest);
     }
-    for (const stored of this.list(threadId, ns, { limit: 1 })) return stored;
-    return undefined;
+    return newest;
   }
 
   /** Checkpoints of one namespace, newest first; `before` is an id that is not included. */
@@ -138,7 +153,7 @@ export class CheckpointStore {
     }
   }
 
-  /** Stores a checkpoint and what is new of its values, in one batch. */
+  /** Stores a checkpoint and what is new of its values in one batch, soon: with the next write that must be stored at once. */
   put(threadId: string, ns: string, id: string, checkpoint: NewCheckpoint, context?: Write): void {
     const { changed, kept, ...record } = checkpoint;
     const parent = record.p === undefined ? undefined : this.get(threadId, ns, record.p)?.record.r;
@@ -147,8 +162,11 @@ export class CheckpointStore {
     for (const [channel, value] of changed) {
       refs[channel] = this.values.place(threadId, ns, channel, value, parent?.[channel], writes);
     }
-    writes.push({ key: keys.checkpoint(threadId, ns, id), value: JSON.stringify({ ...record, r: refs }) });
-    this.db.write(writes);
+    const stored: StoredCheckpoint = { threadId, ns, id, record: { ...record, r: refs } };
+    writes.push({ key: keys.checkpoint(threadId, ns, id), value: JSON.stringify(stored.record) });
+    const newest = this.#newestOf(threadId, ns);
+    this.db.writeSoon(writes);
+    if (newest === null || newest.id <= id) this.#newest.get(threadId)?.set(ns, stored);
     this.#changed(threadId);
   }
 
@@ -181,7 +199,7 @@ export class CheckpointStore {
       all = [...merged.values()];
     }
     const text = all.map((write) => `${write.index}\t${enclose(write.channel)}\t${write.stored}`).join("\n");
-    if (text !== before) this.db.write([{ key, value: text }]);
+    if (text !== before) this.db.writeSoon([{ key, value: text }]);
     this.#changed(threadId);
   }
 
@@ -246,6 +264,7 @@ export class CheckpointStore {
   /** Forgets what is in memory of a thread whose keys were deleted. */
   forget(threadId: string): void {
     this.#contexts.delete(threadId);
+    this.#newest.delete(threadId);
     this.values.forget(threadId);
     this.#changed(threadId);
   }

@@ -3,6 +3,7 @@ import { existsSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import { createStorage, type Storage } from "unstorage";
 import { CliError } from "../errors.ts";
+import { buffered, type BufferedDatabase } from "./buffered.ts";
 import { prefixRange, type Database } from "./database.ts";
 import { claimDataDir, type Claim } from "./instance.ts";
 import { keys } from "./keys.ts";
@@ -16,7 +17,7 @@ const STATE = "state";
 
 /** Open storage. */
 export interface OpenStorage {
-  readonly database: Database;
+  readonly database: BufferedDatabase;
   /** The same data through unstorage: to look at it, to copy it, to close it. */
   readonly storage: Storage;
   /** The claim on the data folder; null in memory. */
@@ -37,8 +38,17 @@ export interface MovedAside {
  */
 export async function openStorage(
   folder: string | null,
-  options: { readonly host: string; readonly onMovedAside: (moved: MovedAside) => void },
+  options: {
+    readonly host: string;
+    readonly onMovedAside: (moved: MovedAside) => void;
+    /** A commit failed that nobody waits for. */
+    readonly onError: (error: unknown) => void;
+  },
 ): Promise<OpenStorage> {
+  const wrap = (bare: Database, name: string, claim: Claim | null): OpenStorage => {
+    const database = buffered(bare, options.onError);
+    return { database, claim, storage: createStorage({ driver: databaseDriver({ database, name }) }) };
+  };
   if (folder === null) return wrap(memoryDatabase(), "memory", null);
   const claim = await claimDataDir(folder, { host: options.host });
   try {
@@ -47,10 +57,6 @@ export async function openStorage(
     claim.release();
     throw error;
   }
-}
-
-function wrap(database: Database, name: string, claim: Claim | null): OpenStorage {
-  return { database, claim, storage: createStorage({ driver: databaseDriver({ database, name }) }) };
 }
 
 function openOrMoveAside(folder: string, onMovedAside: (moved: MovedAside) => void): Database {

@@ -37,6 +37,8 @@ export interface SaverOptions {
   readonly store: CheckpointStore;
   readonly codec: Codec;
   readonly run?: SaverContext;
+  /** Stores everything at once: what LangGraph's durability `sync` asks for. */
+  readonly sync?: boolean;
   /** Leaves channel values out of what it reads (null stands for them): enough to find out which tasks come next. */
   readonly shallow?: boolean;
 }
@@ -61,14 +63,16 @@ export function saverFactory(runtime: Pick<LangGraphRuntime, "checkpoint">): Sav
     readonly #codec: Codec;
     readonly #run: SaverContext | undefined;
     readonly #shallow: boolean;
+    readonly #sync: boolean;
     #contextStored = false;
 
-    constructor({ store, codec, run, shallow = false }: SaverOptions) {
+    constructor({ store, codec, run, shallow = false, sync = false }: SaverOptions) {
       super(codec.serializer);
       this.#store = store;
       this.#codec = codec;
       this.#run = run;
       this.#shallow = shallow;
+      this.#sync = sync;
     }
 
     async getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined> {
@@ -135,13 +139,14 @@ export function saverFactory(runtime: Pick<LangGraphRuntime, "checkpoint">): Sav
         v: checkpoint.v,
         ts: checkpoint.ts,
         cv: { ...checkpoint.channel_versions },
-        vs: structuredClone(checkpoint.versions_seen),
+        vs: copyVersions(checkpoint.versions_seen),
         m: { ...metadata },
         ...(parentId === undefined ? {} : { p: parentId }),
         ...(this.#run === undefined ? {} : { d: this.#run.id }),
       };
       if (slow.length > 0) await Promise.all(slow);
       this.#store.put(threadId, ns, checkpoint.id, { ...record, changed, kept }, this.#contextWrite(threadId));
+      if (this.#sync) this.#store.db.write([]);
       return { configurable: { thread_id: threadId, checkpoint_ns: ns, checkpoint_id: checkpoint.id } };
     }
 
@@ -207,7 +212,7 @@ export function saverFactory(runtime: Pick<LangGraphRuntime, "checkpoint">): Sav
         }
       }
       const pendingWrites = await this.#writes(threadId, ns, id);
-      let versions = record.cv as Record<string, number>;
+      let versions = { ...record.cv } as Record<string, number>;
       if (record.v < 4 && record.p !== undefined) {
         // Before format 4 the sends to run next were writes of the parent and not a channel.
         const sends = (await this.#writes(threadId, ns, record.p)).filter(([, channel]) => channel === TASKS);
@@ -222,7 +227,7 @@ export function saverFactory(runtime: Pick<LangGraphRuntime, "checkpoint">): Sav
           ts: record.ts,
           channel_values: values,
           channel_versions: versions,
-          versions_seen: record.vs,
+          versions_seen: copyVersions(record.vs),
         },
         metadata: this.#metadata(stored) as unknown as CheckpointMetadata,
         pendingWrites,
@@ -262,6 +267,13 @@ export function saverFactory(runtime: Pick<LangGraphRuntime, "checkpoint">): Sav
   }
 
   return (options) => new AgentServerSaver(options);
+}
+
+/** LangGraph writes into what it reads, and goes on writing into what it stored. */
+function copyVersions<T>(seen: Record<string, Record<string, T>>): Record<string, Record<string, T>> {
+  const copy: Record<string, Record<string, T>> = {};
+  for (const node of Object.keys(seen)) copy[node] = { ...seen[node] };
+  return copy;
 }
 
 function placeOf(config: RunnableConfig, threadId: unknown = config.configurable?.["thread_id"]): Place {

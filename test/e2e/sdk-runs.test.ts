@@ -467,7 +467,9 @@ describe("a busy thread", () => {
     gates.open("queue-0");
     await runs.join(thread_id, first.run_id);
     const last = await runs.join(thread_id, others.at(-1)!.run_id);
-    expect((last as unknown as Gated).log).toEqual([0, 1, 2, 3].flatMap((i) => [`first queue-${i}`, `second queue-${i}`]));
+    expect((last as unknown as Gated).log).toEqual(
+      [0, 1, 2, 3].flatMap((i) => [`first queue-${i}`, `second queue-${i}`]),
+    );
     expect((await threads.get(thread_id)).status).toBe("idle");
   });
 

@@ -277,6 +277,12 @@ describe("supersteps", () => {
     await expect(threads.get(threadId)).rejects.toMatchObject({ status: 404 });
     await expect(threads.create({ threadId, supersteps })).rejects.toMatchObject({ status: 400 });
     await expect(threads.get(threadId)).rejects.toMatchObject({ status: 404 });
+  });
+
+  test("of a graph that is not here are refused as such", async () => {
+    const { threads } = server.client;
+    const threadId = crypto.randomUUID();
+    const supersteps = [{ updates: [{ values: { total: 1 }, asNode: "one" }] }];
     await expect(threads.create({ threadId, graphId: "missing", supersteps })).rejects.toMatchObject({ status: 404 });
     await expect(threads.get(threadId)).rejects.toMatchObject({ status: 404 });
   });

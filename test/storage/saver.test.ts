@@ -5,6 +5,7 @@ import { join } from "node:path";
 import * as messages from "@langchain/core/messages";
 import * as checkpoint from "@langchain/langgraph-checkpoint";
 import { validate } from "@langchain/langgraph-checkpoint-validation";
+import { buffered } from "../../src/storage/buffered.ts";
 import { CheckpointStore } from "../../src/storage/checkpoints.ts";
 import { Codec } from "../../src/storage/codec.ts";
 import { lmdbDatabase } from "../../src/storage/lmdb-driver.ts";
@@ -16,7 +17,7 @@ const runtime = { messages: { ...messages }, checkpoint: { ...checkpoint } };
 const makeSaver = saverFactory(runtime);
 
 function saverOver(db: Database) {
-  return makeSaver({ store: new CheckpointStore(db), codec: new Codec(runtime) });
+  return makeSaver({ store: new CheckpointStore(buffered(db)), codec: new Codec(runtime) });
 }
 
 validate({ checkpointerName: "agent-server over memory", createCheckpointer: () => saverOver(memoryDatabase()) });
