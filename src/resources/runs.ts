@@ -51,12 +51,12 @@ export interface RunRecord {
   readonly graphId: string;
   /** 1 on the first execution. */
   readonly attempt: number;
-  /** A hidden thread that goes with the run. */
-  readonly stateless: boolean;
+  /** It has a hidden thread of its own, and no other run. */
+  readonly stateless?: true;
   /** Delete run and hidden thread at the end. */
-  readonly deleteAfter: boolean;
-  /** Checkpoints are kept in memory only. */
-  readonly ephemeral: boolean;
+  readonly deleteAfter?: true;
+  /** Nothing of it is stored: it is stateless, somebody waits for it, and it is deleted at its end. */
+  readonly ephemeral?: true;
   /** Not to start before this time, in ms since the epoch. */
   readonly notBefore?: number | undefined;
   readonly error?: RunError | undefined;
@@ -68,6 +68,19 @@ export const runNotFound = (): ApiError => new ApiError(404, "Run not found");
 /** Whether a run in this status will not change any more. */
 export const hasEnded = (status: RunStatus): boolean => status !== "pending" && status !== "running";
 
+/** A record as it is stored: without what its key says and without what it says twice. */
+function pack({ run, ...rest }: RunRecord): string {
+  const { run_id: _run, thread_id: _thread, metadata, ...own } = run;
+  const { graph_id: _graph, assistant_id: _assistant, ...meta } = metadata;
+  return JSON.stringify({ ...rest, run: { ...own, metadata: meta } });
+}
+
+function unpack(threadId: string, runId: string, text: string): RunRecord {
+  const { run, ...rest } = JSON.parse(text) as RunRecord;
+  const metadata = { ...run.metadata, graph_id: rest.graphId, assistant_id: run.assistant_id };
+  return { ...rest, run: { ...run, run_id: runId, thread_id: threadId, metadata } };
+}
+
 export class Runs {
   readonly #db: Database;
 
@@ -77,7 +90,7 @@ export class Runs {
 
   find(threadId: string, runId: string): RunRecord | undefined {
     const text = this.#db.get(keys.run(threadId, runId));
-    return text === undefined ? undefined : (JSON.parse(text) as RunRecord);
+    return text === undefined ? undefined : unpack(threadId, runId, text);
   }
 
   /** @throws ApiError 404 */
@@ -91,9 +104,9 @@ export class Runs {
   list(threadId: string, options: { limit: number; offset: number; status?: RunStatus | undefined }): RunRecord[] {
     const found: RunRecord[] = [];
     let skip = options.offset;
-    for (const [, text] of this.#db.range({ ...prefixRange(keys.runsOf(threadId)), reverse: true })) {
+    for (const [key, text] of this.#db.range({ ...prefixRange(keys.runsOf(threadId)), reverse: true })) {
       if (found.length >= options.limit) break;
-      const record = JSON.parse(text) as RunRecord;
+      const record = unpack(threadId, key.slice(key.lastIndexOf("/") + 1), text);
       if (options.status !== undefined && record.run.status !== options.status) continue;
       if (skip > 0) skip--;
       else found.push(record);
@@ -103,7 +116,7 @@ export class Runs {
 
   /** The change that stores a record. */
   writeOf(record: RunRecord): Write {
-    return { key: keys.run(record.run.thread_id, record.run.run_id), value: JSON.stringify(record) };
+    return { key: keys.run(record.run.thread_id, record.run.run_id), value: pack(record) };
   }
 
   /** The changes that delete a run. */

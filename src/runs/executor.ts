@@ -65,7 +65,10 @@ async function stream(execution: Execution, isAbandoned: () => boolean): Promise
         store: execution.checkpoints,
         codec,
         sync: kwargs.durability === "sync",
-        run: { id: record.run.run_id, context: { metadata: execution.metadata, ...visibleChannels(graph) } },
+        writer: {
+          run: { id: record.run.run_id, attempt: record.attempt },
+          context: { metadata: sharedMetadata(execution.metadata), ...visibleChannels(graph) },
+        },
       }),
       isAbandoned,
     );
@@ -196,6 +199,11 @@ function sends(goto: unknown, runtime: LangGraphRuntime): unknown {
       ? new Send(String((target as Json)["node"]), (target as Json)["input"])
       : target;
   return Array.isArray(goto) ? goto.map(one) : one(goto);
+}
+
+/** The metadata that all runs like this one have. */
+function sharedMetadata({ run_id: _run, run_attempt: _attempt, ...shared }: Json): Json {
+  return shared;
 }
 
 /** Names of the channels that make up the state's `values`, and whether these can be read from stored JSON. */

@@ -79,9 +79,9 @@ export function newRun(
     },
     graphId: assistant.graph_id,
     attempt: 1,
-    stateless: place.stateless,
-    deleteAfter: kwargs.temporary,
-    ephemeral: place.ephemeral,
+    ...(place.stateless ? { stateless: true } : {}),
+    ...(kwargs.temporary ? { deleteAfter: true } : {}),
+    ...(place.ephemeral ? { ephemeral: true } : {}),
     ...(request.after_seconds === undefined ? {} : { notBefore: Date.now() + request.after_seconds * 1000 }),
   };
 }

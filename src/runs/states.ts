@@ -114,7 +114,7 @@ export class ThreadStates {
     const range = options.before === undefined ? {} : { before: options.before };
     for (const stored of checkpoints.list(threadId, options.ns ?? "", range)) {
       if (states.length >= options.limit) break;
-      const metadata: Json = { ...checkpoints.context(threadId, stored.record.d).metadata, ...stored.record.m };
+      const metadata: Json = checkpoints.metadata(stored);
       if (!filter.every(([key, value]) => metadata[key] === value)) continue;
       states.push(await this.#state(stored, version, { latest: false, subgraphs: false }));
       if (states.length % HISTORY_SLICE === 0) await new Promise((resolve) => setImmediate(resolve));
@@ -140,7 +140,7 @@ export class ThreadStates {
     const writes = checkpoints.writes(threadId, ns, id);
     // Writes that change values, and subgraphs, need the live state.
     const applied = writes.some((write) => write.index >= 0 && (options.latest || write.taskId === NULL_TASK));
-    const live = applied || options.subgraphs || ns !== "" || checkpoints.context(threadId, record.d).opaque === true;
+    const live = applied || options.subgraphs || ns !== "" || checkpoints.context(threadId, record).opaque === true;
     const config: GraphRunConfig = {
       configurable: {
         thread_id: threadId,
@@ -168,11 +168,10 @@ export class ThreadStates {
 
   #compose(values: string, snapshot: GraphStateSnapshot | undefined, stored: StoredCheckpoint, tasks: string): string {
     const { threadId, ns, id, record } = stored;
-    const { metadata } = this.#options.checkpoints.context(threadId, record.d);
     const reference = { thread_id: threadId, checkpoint_ns: ns };
     const rest = JSON.stringify({
       next: snapshot?.next ?? [],
-      metadata: { ...metadata, ...record.m, thread_id: threadId },
+      metadata: { ...this.#options.checkpoints.metadata(stored), thread_id: threadId },
       checkpoint: { ...reference, checkpoint_id: id },
       created_at: withOffset(record.ts),
       parent_checkpoint: record.p === undefined ? null : { ...reference, checkpoint_id: record.p },
@@ -187,17 +186,14 @@ export class ThreadStates {
     version: GraphVersion,
     config: GraphRunConfig,
     shallow: boolean,
-    writer?: { id: string; metadata: Json },
+    metadata?: Json,
   ): Promise<RunnableGraph> {
     const { codec, makeSaver } = await this.#options.kit();
     const graph = await version.resolve(config);
-    const run =
-      writer === undefined
-        ? {}
-        : { run: { id: writer.id, context: { metadata: writer.metadata, ...visibleChannels(graph) } } };
+    const writer = metadata === undefined ? {} : { writer: { context: { metadata, ...visibleChannels(graph) } } };
     return bindGraph(
       graph,
-      makeSaver({ store: this.#options.checkpoints, codec, shallow, ...run }),
+      makeSaver({ store: this.#options.checkpoints, codec, shallow, ...writer }),
       this.#options.store,
     );
   }
@@ -248,7 +244,7 @@ export class ThreadStates {
       throw new ApiError(404, `Checkpoint ${id} not found`);
     const metadata: Json = { graph_id: graphId };
     if (thread.metadata["assistant_id"] !== undefined) metadata["assistant_id"] = thread.metadata["assistant_id"];
-    const graph = await this.#bound(version, config, false, { id: `update:${graphId}`, metadata });
+    const graph = await this.#bound(version, config, false, metadata);
     let after: GraphRunConfig;
     try {
       after = await change(graph);

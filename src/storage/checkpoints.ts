@@ -1,35 +1,17 @@
 // Checkpoints as plain data: reading, writing, listing, and the JSON of a state, without LangGraph and without live objects.
 // saver.ts puts LangGraph's interface on top of this.
+import { createHash } from "node:crypto";
 import { LRUCache } from "lru-cache";
+import { packCheckpoint, unpackCheckpoint, type CheckpointRecord } from "./checkpoint-record.ts";
 import { wireOf } from "./codec.ts";
 import type { BufferedDatabase } from "./buffered.ts";
 import { prefixRange, type Write } from "./database.ts";
 import { dec, keys } from "./keys.ts";
 import { ValueLog, type PlacedValue, type ValueRef } from "./value-log.ts";
 
-/** A checkpoint as it is stored. Short names: there are three of these per turn. */
-export interface CheckpointRecord {
-  /** LangGraph's own format version of the checkpoint. */
-  readonly v: number;
-  /** ISO time of its making. */
-  readonly ts: string;
-  /** channel → version. */
-  readonly cv: Record<string, number | string>;
-  /** node → channel → version. */
-  readonly vs: Record<string, Record<string, number | string>>;
-  /** LangGraph's metadata: source, step, parents. */
-  readonly m: Record<string, unknown>;
-  /** Id of the parent checkpoint in the same namespace. */
-  readonly p?: string;
-  /** channel → where its value is. */
-  readonly r: Record<string, ValueRef>;
-  /** Context id: usually the run that wrote it. */
-  readonly d?: string;
-}
-
-/** What the checkpoints of one run share. */
+/** What many checkpoints share: those of one run, and mostly those of all runs of a thread. */
 export interface CheckpointContext {
-  /** Run metadata, merged under LangGraph's own in what clients see. */
+  /** Metadata of the run but for its id and attempt, merged under LangGraph's own in what clients see. */
   readonly metadata: Record<string, unknown>;
   /** Names of the channels that make up `values`; one name when the state is not an object; null when unknown. */
   readonly visible: readonly string[] | string | null;
@@ -99,7 +81,7 @@ export class CheckpointStore {
     const newest = this.#newestOf(threadId, ns);
     if (id === undefined || newest === null || newest.id === id) return newest ?? undefined;
     const text = this.db.get(keys.checkpoint(threadId, ns, id));
-    return text === undefined ? undefined : { threadId, ns, id, record: JSON.parse(text) as CheckpointRecord };
+    return text === undefined ? undefined : { threadId, ns, id, record: unpackCheckpoint(id, text) };
   }
 
   #newestOf(threadId: string, ns: string): StoredCheckpoint | null {
@@ -122,7 +104,8 @@ export class CheckpointStore {
       reverse: true,
     };
     for (const [key, text] of this.db.range(options.limit === undefined ? range : { ...range, limit: options.limit })) {
-      yield { threadId, ns, id: key.slice(key.lastIndexOf("/") + 1), record: JSON.parse(text) as CheckpointRecord };
+      const id = key.slice(key.lastIndexOf("/") + 1);
+      yield { threadId, ns, id, record: unpackCheckpoint(id, text) };
     }
   }
 
@@ -154,16 +137,16 @@ export class CheckpointStore {
   }
 
   /** Stores a checkpoint and what is new of its values in one batch, soon: with the next write that must be stored at once. */
-  put(threadId: string, ns: string, id: string, checkpoint: NewCheckpoint, context?: Write): void {
+  put(threadId: string, ns: string, id: string, checkpoint: NewCheckpoint): void {
     const { changed, kept, ...record } = checkpoint;
     const parent = record.p === undefined ? undefined : this.get(threadId, ns, record.p)?.record.r;
-    const writes: Write[] = context === undefined ? [] : [context];
+    const writes: Write[] = [];
     const refs: Record<string, ValueRef> = { ...kept };
     for (const [channel, value] of changed) {
       refs[channel] = this.values.place(threadId, ns, channel, value, parent?.[channel], writes);
     }
     const stored: StoredCheckpoint = { threadId, ns, id, record: { ...record, r: refs } };
-    writes.push({ key: keys.checkpoint(threadId, ns, id), value: JSON.stringify(stored.record) });
+    writes.push({ key: keys.checkpoint(threadId, ns, id), value: packCheckpoint(id, stored.record) });
     const newest = this.#newestOf(threadId, ns);
     this.db.writeSoon(writes);
     if (newest === null || newest.id <= id) this.#newest.get(threadId)?.set(ns, stored);
@@ -203,36 +186,49 @@ export class CheckpointStore {
     this.#changed(threadId);
   }
 
-  /** The context with this id; an empty one when there is none. */
-  context(threadId: string, contextId: string | undefined): CheckpointContext {
-    if (contextId === undefined) return EMPTY_CONTEXT;
-    let context = this.#contexts.get(threadId)?.get(contextId);
-    if (context === undefined) {
-      const text = this.db.get(keys.context(threadId, contextId));
-      if (text === undefined) return EMPTY_CONTEXT;
-      context = JSON.parse(text) as CheckpointContext;
-      this.#rememberContext(threadId, contextId, context);
-    }
+  /** The context of a checkpoint; an empty one when it has none. */
+  context(threadId: string, { x: contextId }: CheckpointRecord): CheckpointContext {
+    return (contextId === undefined ? undefined : this.#findContext(threadId, contextId)) ?? EMPTY_CONTEXT;
+  }
+
+  /** The metadata of a checkpoint as clients see it. */
+  metadata({ threadId, record }: StoredCheckpoint): Record<string, unknown> {
+    const run = record.d === undefined ? {} : { run_id: record.d, run_attempt: record.a ?? 1 };
+    return { ...this.context(threadId, record).metadata, ...run, ...record.m };
+  }
+
+  #findContext(threadId: string, contextId: string): CheckpointContext | undefined {
+    const known = this.#contexts.get(threadId)?.get(contextId);
+    if (known !== undefined) return known;
+    const text = this.db.get(keys.context(threadId, contextId));
+    if (text === undefined) return undefined;
+    const context = JSON.parse(text) as CheckpointContext;
+    this.#rememberContext(threadId, contextId, context);
     return context;
   }
 
   #rememberContext(threadId: string, contextId: string, context: CheckpointContext): void {
     let known = this.#contexts.get(threadId);
-    // A long history has many contexts; the newest are read most.
+    // A thread may have many contexts, when its runs have metadata of their own; the newest are read most.
     if (known === undefined || known.size >= MAX_CONTEXTS) this.#contexts.set(threadId, (known = new Map()));
     known.set(contextId, context);
   }
 
-  /** The change that stores a context, for the batch of the first checkpoint that names it. */
-  contextWrite(threadId: string, contextId: string, context: CheckpointContext): Write {
-    this.#rememberContext(threadId, contextId, context);
-    return { key: keys.context(threadId, contextId), value: JSON.stringify(context) };
+  /** The id of a context, which is stored with the next commit if it is not yet. */
+  contextId(threadId: string, context: CheckpointContext): string {
+    const text = JSON.stringify(context);
+    const id = createHash("sha1").update(text).digest("base64url").slice(0, 12);
+    if (this.#findContext(threadId, id) === undefined) {
+      this.db.writeSoon([{ key: keys.context(threadId, id), value: text }]);
+      this.#rememberContext(threadId, id, context);
+    }
+    return id;
   }
 
   /** The JSON of a state's `values`, joined from stored JSON. */
   valuesJson({ threadId, ns, record }: StoredCheckpoint): string {
     // A context names the root graph's channels; what a subgraph shows is everything but LangGraph's own channels.
-    const visible = ns === "" ? this.context(threadId, record.d).visible : null;
+    const visible = ns === "" ? this.context(threadId, record).visible : null;
     if (typeof visible === "string") {
       const ref = record.r[visible];
       return ref === undefined ? "null" : this.#valueJson(threadId, ns, visible, ref);

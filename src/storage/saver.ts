@@ -12,7 +12,6 @@ import type { RunnableConfig } from "@langchain/core/runnables";
 import type { LangGraphRuntime } from "../graphs/types.ts";
 import type { CheckpointContext, CheckpointStore, StoredCheckpoint, StoredWrite } from "./checkpoints.ts";
 import { packList, type Codec } from "./codec.ts";
-import type { Write } from "./database.ts";
 import { isLongList, type PlacedValue, type ValueRef } from "./value-log.ts";
 
 /** Indexes of LangGraph's special channels in pending writes; such a write replaces an earlier one of its task. */
@@ -28,15 +27,15 @@ const TASKS = "__pregel_tasks";
 
 /** What a saver marks its checkpoints with. */
 export interface SaverContext {
-  /** The run's id, or another name for what writes the checkpoints. */
-  readonly id: string;
+  /** The run that writes them; undefined for an update from outside. */
+  readonly run?: { readonly id: string; readonly attempt: number };
   readonly context: CheckpointContext;
 }
 
 export interface SaverOptions {
   readonly store: CheckpointStore;
   readonly codec: Codec;
-  readonly run?: SaverContext;
+  readonly writer?: SaverContext;
   /** Stores everything at once: what LangGraph's durability `sync` asks for. */
   readonly sync?: boolean;
   /** Leaves channel values out of what it reads (null stands for them): enough to find out which tasks come next. */
@@ -61,16 +60,16 @@ export function saverFactory(runtime: Pick<LangGraphRuntime, "checkpoint">): Sav
   class AgentServerSaver extends Base {
     readonly #store: CheckpointStore;
     readonly #codec: Codec;
-    readonly #run: SaverContext | undefined;
+    readonly #writer: SaverContext | undefined;
     readonly #shallow: boolean;
     readonly #sync: boolean;
-    #contextStored = false;
+    #contextId: string | undefined;
 
-    constructor({ store, codec, run, shallow = false, sync = false }: SaverOptions) {
+    constructor({ store, codec, writer, shallow = false, sync = false }: SaverOptions) {
       super(codec.serializer);
       this.#store = store;
       this.#codec = codec;
-      this.#run = run;
+      this.#writer = writer;
       this.#shallow = shallow;
       this.#sync = sync;
     }
@@ -98,7 +97,7 @@ export function saverFactory(runtime: Pick<LangGraphRuntime, "checkpoint">): Sav
           for (const stored of this.#store.list(threadId, ns, before === undefined ? {} : { before })) {
             if (left <= 0) return;
             if (typeof wanted["checkpoint_id"] === "string" && stored.id !== wanted["checkpoint_id"]) continue;
-            if (options?.filter && !matches(this.#metadata(stored), options.filter)) continue;
+            if (options?.filter && !matches(this.#store.metadata(stored), options.filter)) continue;
             left--;
             yield await this.#tuple(stored);
           }
@@ -142,10 +141,10 @@ export function saverFactory(runtime: Pick<LangGraphRuntime, "checkpoint">): Sav
         vs: copyVersions(checkpoint.versions_seen),
         m: { ...metadata },
         ...(parentId === undefined ? {} : { p: parentId }),
-        ...(this.#run === undefined ? {} : { d: this.#run.id }),
+        ...this.#mark(threadId),
       };
       if (slow.length > 0) await Promise.all(slow);
-      this.#store.put(threadId, ns, checkpoint.id, { ...record, changed, kept }, this.#contextWrite(threadId));
+      this.#store.put(threadId, ns, checkpoint.id, { ...record, changed, kept });
       if (this.#sync) this.#store.db.write([]);
       return { configurable: { thread_id: threadId, checkpoint_ns: ns, checkpoint_id: checkpoint.id } };
     }
@@ -174,10 +173,14 @@ export function saverFactory(runtime: Pick<LangGraphRuntime, "checkpoint">): Sav
       this.#store.forget(threadId);
     }
 
-    #contextWrite(threadId: string): Write | undefined {
-      if (this.#run === undefined || this.#contextStored) return undefined;
-      this.#contextStored = true;
-      return this.#store.contextWrite(threadId, this.#run.id, this.#run.context);
+    /** The fields of a checkpoint record that say who wrote it. */
+    #mark(threadId: string): { d?: string; a?: number; x?: string } {
+      if (this.#writer === undefined) return {};
+      const { run, context } = this.#writer;
+      this.#contextId ??= this.#store.contextId(threadId, context);
+      const x = this.#contextId;
+      if (run === undefined) return { x };
+      return run.attempt === 1 ? { d: run.id, x } : { d: run.id, a: run.attempt, x };
     }
 
     #place(value: unknown): PlacedValue | Promise<PlacedValue> {
@@ -229,7 +232,7 @@ export function saverFactory(runtime: Pick<LangGraphRuntime, "checkpoint">): Sav
           channel_versions: versions,
           versions_seen: copyVersions(record.vs),
         },
-        metadata: this.#metadata(stored) as unknown as CheckpointMetadata,
+        metadata: this.#store.metadata(stored) as unknown as CheckpointMetadata,
         pendingWrites,
         ...(record.p === undefined
           ? {}
@@ -259,10 +262,6 @@ export function saverFactory(runtime: Pick<LangGraphRuntime, "checkpoint">): Sav
       if (items.some((item) => item instanceof Promise)) return Promise.all(items);
       this.#store.values.keepLive(threadId, ns, channel, ref, items);
       return [...items];
-    }
-
-    #metadata({ threadId, record }: StoredCheckpoint): Record<string, unknown> {
-      return { ...this.#store.context(threadId, record.d).metadata, ...record.m };
     }
   }
 

@@ -178,6 +178,11 @@ export class ValueLog {
     if (head !== undefined && sameRanges(head.ranges, ranges)) return head;
     const parts: string[] = [];
     for (const [from, to] of ranges) {
+      const known = head === undefined ? undefined : partsOf(head, from, to);
+      if (known !== undefined) {
+        parts.push(...known);
+        continue;
+      }
       const start = keys.part(threadId, ns, channel, from);
       const end = keys.part(threadId, ns, channel, to);
       for (const [, value] of this.#db.range({ start, end })) parts.push(value);
@@ -212,6 +217,16 @@ function charsOf(head: ListHead | undefined): number {
   let chars = 0;
   for (const part of head?.parts ?? []) chars += part.length + 16;
   return chars;
+}
+
+/** The parts of a range, where the newest version has all of them in one piece: earlier versions mostly are a part of it. */
+function partsOf({ ranges, parts }: ListHead, from: number, to: number): readonly string[] | undefined {
+  let at = 0;
+  for (const [start, end] of ranges) {
+    if (start <= from && to <= end) return parts.slice(at + from - start, at + to - start);
+    at += end - start;
+  }
+  return undefined;
 }
 
 /** The ranges of the elements `from` (inclusive) to `to` (exclusive) of a list. */

@@ -10,8 +10,8 @@ import { type Answer, call, frames } from "./support/http.ts";
 import { temporaryFolder } from "./support/server.ts";
 
 const PROJECT = join(import.meta.dirname, "..", "fixtures", "crash-project");
-const SEED = 20_261_120;
-const KILLS = 100;
+const SEED = Number(process.env.SEED);
+const KILLS = Number(process.env.KILLS);
 /** Servers that are killed at the same time, each with a data folder and clients of its own: there are two cores. */
 const LANES = 2;
 
@@ -117,14 +117,7 @@ class Lane {
     const url = await child.seen(/url\s+(http:\/\/\S+)/).catch(() => undefined);
     if (url !== undefined) {
       this.#url = url[1]!;
-      await Promise.all([
-        this.#client(() => this.#head()),
-        this.#client(() => this.#say()),
-        this.#client(() => this.#ask()),
-        this.#client(() => this.#queue("slow")),
-        this.#client(() => this.#queue("steps")),
-        this.#client(() => this.#stream()),
-      ]);
+      await Promise.all([...Array.from({ length: 6 }, (_, i) => this.#client(() => this.#queue("slow", `slow${i}`)))]);
     }
     const code = await child.ended;
     if (!this.#killed) throw new Error(`the server ended by itself (${code}):\n${child.output.stderr}`);
@@ -257,9 +250,9 @@ class Lane {
   }
 
   /** Enqueues runs on a thread, a few at a time, and joins the oldest. */
-  async #queue(graph: Trailing): Promise<void> {
-    const queue = this.#queues.get(graph) ?? { thread: this.#newThread(), runs: [] };
-    this.#queues.set(graph, queue);
+  async #queue(graph: Trailing, key: string = graph): Promise<void> {
+    const queue = this.#queues.get(key as Trailing) ?? { thread: this.#newThread(), runs: [] };
+    this.#queues.set(key as Trailing, queue);
     if (this.#random.integer(10) === 0) queue.thread = this.#newThread();
     for (let i = this.#random.integer(4); i >= 0; i--) {
       const { thread } = queue;
@@ -382,7 +375,8 @@ class Lane {
         if (told !== undefined && told !== run.status)
           this.lost.push(`end of run "${name}": ${told}, now ${run.status}`);
         const done = graph === "echo" || (threads.get(thread)!.values?.trail ?? []).includes(`${name}:${STEPS[graph]}`);
-        if (run.status === "success" && !done) this.lost.push(`result of run "${name}" ${id} ${thread} ${JSON.stringify(threads.get(thread))}`);
+        if (run.status === "success" && !done)
+          this.lost.push(`result of run "${name}" ${id} ${thread} ${JSON.stringify(threads.get(thread))}`);
       }
     }
     for (const [thread, runs] of byThread)

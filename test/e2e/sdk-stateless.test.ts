@@ -96,11 +96,11 @@ describe("kept on demand", () => {
   test.each(["wait", "stream", "create"] as const)("%s", async (kind) => {
     const before = await countThreads();
     const { runs, threads } = server.client;
-    const payload = { input: {}, onCompletion: "keep" as const, metadata: { kept: kind } };
+    const payload = { input: {}, onCompletion: "keep", metadata: { kept: kind } } as const;
     if (kind === "wait") await runs.wait(null, "counter", payload);
     else if (kind === "stream") await collect(runs.stream(null, "counter", payload));
     else {
-      const run = await runs.create(null, "counter", payload);
+      const run = await runs.create(null, "counter", payload as never);
       await runs.join(run.thread_id, run.run_id);
     }
     expect(await countThreads()).toBe(before + 1);
