@@ -2,35 +2,10 @@
 // The schemas also make the API document, so every limit and default of this resource is here.
 
 import { z } from "zod";
-import type { JsonObject, LongTermStore, WireItem, WireSearchItem } from "../storage/long-term-store.ts";
-import { isObject } from "./json.ts";
-
-// Not z.record: that drops `__proto__` keys and copies every value.
-const jsonObject = z
-  .unknown()
-  .refine(isObject, "must be a JSON object")
-  .meta({ type: "object", additionalProperties: true }) as unknown as z.ZodType<JsonObject, JsonObject>;
+import type { LongTermStore, WireItem, WireSearchItem } from "../storage/long-term-store.ts";
+import { jsonObject, limit, offset, optional } from "./schema.ts";
 
 const labels = z.array(z.string());
-
-/** Callers send null for what they leave out. */
-const optional = <T>(schema: z.ZodType<T>) => schema.nullish().transform((value) => value ?? undefined);
-
-const limit = (byDefault: number) =>
-  z
-    .int()
-    .min(1)
-    .max(1000)
-    .nullish()
-    .meta({ default: byDefault })
-    .transform((value) => value ?? byDefault);
-
-const offset = z
-  .int()
-  .min(0)
-  .nullish()
-  .meta({ default: 0 })
-  .transform((value) => value ?? 0);
 
 /** Body of `PUT /store/items`. */
 export const putItemBody = z.object({

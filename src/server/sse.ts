@@ -1,41 +1,39 @@
 // A reader of a run's event log on a socket: it takes what the socket takes, keeps the connection alive, and closes it the moment
 // the run ends.
 import { Readable } from "node:stream";
-import { frame } from "../runs/events.ts";
 import type { LogReader } from "../runs/events.ts";
 import type { Reply } from "./respond.ts";
 
 /** Milliseconds between heartbeat comments, as on the hosted server. */
 const HEARTBEAT_MS = 5000;
 
+/** A comment line: it opens the stream for a reader that has nothing to read yet. */
+export const OPENING = ": stream\n\n";
+
 /**
  * Streams a reader's events.
- * @param first an event to send before the reader's own, so that a late reader too learns which run it reads.
+ * @param prelude what to send before the reader's own events: a comment, or an event that it came too late for.
  */
 export function eventStream(
   reply: Reply,
   reader: LogReader,
   headers: Readonly<Record<string, string>>,
-  first?: { event: string; data: string },
+  prelude = "",
 ): Response {
-  return reply.stream(
-    new ReaderStream(reader, first === undefined ? "" : frame(first.event, first.data)),
-    "text/event-stream",
-    headers,
-  );
+  return reply.stream(new ReaderStream(reader, prelude), "text/event-stream", headers);
 }
 
 class ReaderStream extends Readable {
   readonly #reader: LogReader;
   readonly #heartbeat: NodeJS.Timeout;
-  #first: string;
+  #prelude: string;
   #wanted = false;
   #scheduled = false;
 
-  constructor(reader: LogReader, first: string) {
+  constructor(reader: LogReader, prelude: string) {
     super({ encoding: "utf8" });
     this.#reader = reader;
-    this.#first = first;
+    this.#prelude = prelude;
     // Events that are pushed in one turn of the event loop go out in one write.
     reader.onWake(() => {
       if (this.#scheduled || !this.#wanted) return;
@@ -58,8 +56,8 @@ class ReaderStream extends Readable {
   #pump(): void {
     if (!this.#wanted || this.destroyed) return;
     const ended = this.#reader.ended;
-    const text = this.#first + this.#reader.read();
-    this.#first = "";
+    const text = this.#prelude + this.#reader.read();
+    this.#prelude = "";
     if (text !== "") this.#wanted = this.push(text);
     if (ended) this.push(null);
   }

@@ -117,7 +117,11 @@ class Lane {
     const url = await child.seen(/url\s+(http:\/\/\S+)/).catch(() => undefined);
     if (url !== undefined) {
       this.#url = url[1]!;
-      await Promise.all([...Array.from({ length: 6 }, (_, i) => this.#client(() => this.#queue("slow", `slow${i}`)))]);
+      await Promise.all([
+        this.#client(() => this.#ask()),
+        this.#client(() => this.#say()),
+        ...Array.from({ length: 5 }, (_, i) => this.#client(() => this.#queue("slow", `slow${i}`))),
+      ]);
     }
     const code = await child.ended;
     if (!this.#killed) throw new Error(`the server ended by itself (${code}):\n${child.output.stderr}`);
@@ -253,7 +257,7 @@ class Lane {
   async #queue(graph: Trailing, key: string = graph): Promise<void> {
     const queue = this.#queues.get(key as Trailing) ?? { thread: this.#newThread(), runs: [] };
     this.#queues.set(key as Trailing, queue);
-    if (this.#random.integer(10) === 0) queue.thread = this.#newThread();
+    if (this.#random.integer(40) === 0) queue.thread = this.#newThread();
     for (let i = this.#random.integer(4); i >= 0; i--) {
       const { thread } = queue;
       const name = `${graph} ${++this.#count}`;

@@ -178,7 +178,7 @@ describe("400: not JSON", () => {
 
 describe("422: JSON, but not what was asked for", () => {
   test("ids in the path", async () => {
-    for (const id of ["nothing", "123", `${MISSING}0`, "%2e%2e", "x".repeat(5000), "%ff"]) {
+    for (const id of ["nothing", "123", `${MISSING}0`, "a%2Fb", "x".repeat(5000), "%ff"]) {
       // oxlint-disable-next-line no-await-in-loop -- one after the other
       await refused(422, "GET", `/threads/${id}`);
       // oxlint-disable-next-line no-await-in-loop -- one after the other

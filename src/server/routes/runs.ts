@@ -4,13 +4,13 @@ import { ApiError } from "../../errors.ts";
 import { pick, type Json } from "../../resources/json.ts";
 import type { ActiveRun } from "../../runs/active.ts";
 import type { RunEngine } from "../../runs/engine.ts";
-import type { ReadFrom } from "../../runs/events.ts";
+import { frame, type ReadFrom } from "../../runs/events.ts";
 import { publicRun } from "../../runs/request.ts";
 import { cancelQuery, joinQuery, joinStreamQuery, listRunsQuery, runBody, runRequest } from "../../runs/run-body.ts";
 import type { Route } from "../app.ts";
 import type { Context } from "../context.ts";
 import type { Services } from "../services.ts";
-import { eventStream } from "../sse.ts";
+import { eventStream, OPENING } from "../sse.ts";
 import { waitFor } from "../wait.ts";
 
 type Body = z.output<typeof runBody>;
@@ -114,8 +114,10 @@ function join(context: Context, { engine }: Services, threadId: string, runId: s
   const active = engine.active(runId);
   if (active !== undefined && cancel_on_disconnect) context.onDisconnect(() => cancelQuietly(engine, active));
   const headers = { "content-location": path, location: `${path}/stream` };
-  const metadata = { event: "metadata", data: JSON.stringify({ run_id: runId, attempt: record.attempt }) };
-  return eventStream(context.reply, reader, headers, from === "now" ? metadata : undefined);
+  // The first event of a run says which it is; who joins after it is told the same.
+  const begun = record.run.status !== "pending" && from === "now";
+  const prelude = begun ? frame("metadata", JSON.stringify({ run_id: runId, attempt: record.attempt })) : OPENING;
+  return eventStream(context.reply, reader, headers, prelude);
 }
 
 /** `-1` and `-` ask for everything that was kept, a number for what came after that id. @throws ApiError 422 */
