@@ -113,8 +113,9 @@ export class Codec {
         ? "j"
         : undefined;
     if (letter === undefined) return undefined;
-    const wire = JSON.stringify(content);
-    const memo: Memo = { wire, stored: letter + wire, snap: snapshot(content) };
+    const stored = letter + JSON.stringify(content);
+    // A slice shares the memory of the whole.
+    const memo: Memo = { wire: stored.slice(1), stored, snap: snapshot(content) };
     this.#memo.set(value, memo);
     return memo;
   }

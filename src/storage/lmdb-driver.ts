@@ -10,6 +10,11 @@ import type { Database, Range, Write } from "./database.ts";
 
 /** Milliseconds between a commit and the fsync that makes it survive a power cut. */
 const SYNC_DELAY_MS = 500;
+/**
+ * Address space that is set aside for the map of the file at once. lmdb would grow the map step by step and keep the earlier ones,
+ * which count as memory of this process. Not on Windows, where a map makes the file as large.
+ */
+const MAP_BYTES = 16 * 1024 ** 3;
 /** LMDB refuses longer keys. */
 const MAX_KEY_BYTES = 1978;
 /** Layout of the two meta pages that an LMDB file (of the lmdb package, format 2) begins with; numbers are little endian. */
@@ -42,7 +47,13 @@ export function lmdbDatabase(folder: string): Database {
   if (existsSync(file)) checkHeader(file);
   let root: RootDatabase<string, string>;
   try {
-    root = open<string, string>({ path: file, encoding: "string", noSync: true, maxDbs: 1 });
+    root = open<string, string>({
+      path: file,
+      encoding: "string",
+      noSync: true,
+      maxDbs: 1,
+      ...(process.platform === "win32" ? {} : { mapSize: MAP_BYTES }),
+    });
   } catch (error) {
     throw new DamagedStorageError(error instanceof Error ? error.message : String(error), { cause: error });
   }

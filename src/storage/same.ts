@@ -1,34 +1,46 @@
 // Structural snapshots: they tell whether an object that user code may have changed in place is still what was serialised.
 // Comparing is several times cheaper than serialising again, because unchanged strings are the same pointers.
 
+/** The snapshot of an object. Two lists are a third of the size of an object without a prototype. */
+class ObjectSnapshot {
+  readonly keys: readonly string[];
+  readonly values: readonly unknown[];
+  constructor(keys: readonly string[], values: readonly unknown[]) {
+    this.keys = keys;
+    this.values = values;
+  }
+}
+
+const EMPTY = new ObjectSnapshot([], []);
+
 /** A deep copy of plain data (strings are shared). Only call it on values that `isPlain` accepts. */
 export function snapshot(value: unknown): unknown {
   if (typeof value !== "object" || value === null) return value;
   if (Array.isArray(value)) return value.map(snapshot);
-  const copy: Record<string, unknown> = Object.create(null) as Record<string, unknown>;
-  for (const key of Object.keys(value)) copy[key] = snapshot((value as Record<string, unknown>)[key]);
-  return copy;
+  const keys = Object.keys(value);
+  if (keys.length === 0) return EMPTY;
+  return new ObjectSnapshot(
+    keys,
+    keys.map((key) => snapshot((value as Record<string, unknown>)[key])),
+  );
 }
 
-/** Whether plain `value` still has the content of `snap`. */
+/** Whether plain `value` still has the content of `snap`, in the same order. */
 export function same(value: unknown, snap: unknown): boolean {
-  if (value === snap) return true;
-  if (typeof value !== "object" || typeof snap !== "object" || value === null || snap === null) return false;
+  if (typeof value !== "object" || value === null) return value === snap;
   if (Array.isArray(value)) {
     if (!Array.isArray(snap) || value.length !== snap.length) return false;
     for (let i = 0; i < value.length; i++) if (!same(value[i], snap[i])) return false;
     return true;
   }
-  if (Array.isArray(snap)) return false;
-  const record = value as Record<string, unknown>;
-  const copy = snap as Record<string, unknown>;
-  const keys = Object.keys(record);
-  let count = 0;
-  for (const key of keys) {
-    if (!(key in copy) || !same(record[key], copy[key])) return false;
-    count++;
+  if (!(snap instanceof ObjectSnapshot)) return false;
+  const keys = Object.keys(value);
+  if (keys.length !== snap.keys.length) return false;
+  for (let i = 0; i < keys.length; i++) {
+    const key = keys[i]!;
+    if (key !== snap.keys[i] || !same((value as Record<string, unknown>)[key], snap.values[i])) return false;
   }
-  return count === Object.keys(copy).length;
+  return true;
 }
 
 /**

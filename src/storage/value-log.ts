@@ -27,7 +27,7 @@ const SMALL_LIST_CHARS = 256;
 /** A version cut into more ranges than this is written anew. */
 const MAX_RANGES = 48;
 /** Characters of list elements whose newest version is kept in memory, over all threads. */
-const HEAD_CACHE_CHARS = 8 * 1024 * 1024;
+const HEAD_CACHE_CHARS = 2 * 1024 * 1024;
 
 /** Whether a list is worth a place of its own for every element. */
 export function isLongList(parts: readonly string[]): boolean {

@@ -141,13 +141,10 @@ class Lane {
 
   #takeRecovery({ output }: Child): void {
     const line = /^recovered: (.*)$/m.exec(output.stderr)?.[1] ?? "";
-    for (const [key, pattern] of Object.entries({
-      again: /(\d+) \w+ runs?/,
-      continued: /(\d+) \w+ runs? c/,
-      given: /(\d+) runs? given/,
-    }))
-      if (key !== "again" || / queued again/.test(line))
-        this.recovered[key as "again"] += Number(pattern.exec(line)?.[1] ?? 0);
+    const count = (pattern: RegExp): number => Number(pattern.exec(line)?.[1] ?? 0);
+    this.recovered.again += count(/(\d+) waiting runs? queued again/);
+    this.recovered.continued += count(/(\d+) interrupted runs? continued/);
+    this.recovered.given += count(/(\d+) runs? given up/);
   }
 
   /** Repeats one client's work until the server is gone. */
@@ -304,12 +301,13 @@ class Lane {
   async settle(): Promise<void> {
     const child = this.#start();
     this.#url = (await child.seen(/url\s+(http:\/\/\S+)/))[1]!;
-    for (const { thread_id, status } of await this.#allThreads()) {
-      if (status !== "busy") continue;
-      for (const { run_id } of (await this.#runsOf(thread_id)).filter((run) => !hasEnded(run))) {
-        // A run without a thread takes its thread with it.
-        await call(this.#url, "GET", `/threads/${thread_id}/runs/${run_id}/join`);
-      }
+    const busy = (await this.#allThreads()).filter(({ status }) => status === "busy");
+    const used = [...this.created.values()].map(({ thread }) => thread);
+    for (const thread of new Set([...busy.map(({ thread_id }) => thread_id), ...used])) {
+      // A run without a thread takes its thread with it, so it may be gone meanwhile.
+      const { status, json } = await call(this.#url, "GET", `/threads/${thread}/runs?limit=1000`);
+      for (const { run_id } of status === 404 ? [] : (json as Run[]).filter((run) => !hasEnded(run)))
+        await call(this.#url, "GET", `/threads/${thread}/runs/${run_id}/join`);
     }
     const threads = new Map((await this.#allThreads()).map((thread) => [thread.thread_id, thread]));
     this.#compareHeads(threads);

@@ -290,6 +290,7 @@ describe("interrupts in a subgraph", () => {
     const flat = await threads.getState<State>(threadId);
     expect(flat.next).toEqual(["inner"]);
     const [task] = flat.tasks;
+    expect((await threads.get(threadId)).interrupts).toEqual({ [task!.id]: values.__interrupt__ });
     expect(task).toMatchObject({ name: "inner", interrupts: values.__interrupt__, state: null });
     expect(task!.checkpoint).toEqual({ thread_id: threadId, checkpoint_ns: `inner:${task!.id}` });
     const deep = await threads.getState<State>(threadId, undefined, { subgraphs: true });
@@ -308,6 +309,25 @@ describe("interrupts in a subgraph", () => {
     expect(alone.next).toEqual(["check"]);
     const history = await threads.getHistory<State>(threadId, { checkpoint: inner.checkpoint });
     expect(history.map(({ values: { log } }) => log?.length)).toEqual([2, 1, 0]);
+  });
+
+  test("let the inner state be changed before the answer", async () => {
+    const { threads } = server.client;
+    const threadId = await newThread();
+    await wait(threadId, "subgraph", { input: { ask: true } });
+    const { tasks } = await threads.getState<State>(threadId, undefined, { subgraphs: true });
+    const { checkpoint } = tasks[0]!.state!;
+    const answer = await threads.updateState(threadId, { values: { log: ["patched"] }, asNode: "work", checkpoint });
+    expect(answer).toMatchObject({ checkpoint: { checkpoint_ns: checkpoint.checkpoint_ns } });
+    const after = await threads.getState<State>(threadId, undefined, { subgraphs: true });
+    expect((after.tasks[0]!.state!.values as unknown as State).log).toEqual([
+      "before",
+      "work: words from inside",
+      "patched",
+    ]);
+    expect((await threads.get(threadId)).status).toBe("interrupted");
+    const values = await wait(threadId, "subgraph", { command: { resume: "fine" } });
+    expect(values.log).toEqual(expect.arrayContaining(["patched", "check: fine", "after"]));
   });
 
   test("are resumed from outside", async () => {

@@ -103,6 +103,14 @@ describe("create", () => {
     expect((await threads.get(thread_id)).status).toBe("idle");
   });
 
+  test("after_seconds lets a run begin later", async () => {
+    const { runs } = server.client;
+    const thread_id = await newThread();
+    const run = await runs.create(thread_id, "counter", { input: {}, afterSeconds: 0.05 });
+    expect(await runs.join(thread_id, run.run_id)).toMatchObject({ total: 111 });
+    expect(await statusOf(thread_id, run)).toBe("success");
+  });
+
   test("after_seconds keeps a run pending, and in the way of others", async () => {
     const { runs } = server.client;
     const thread_id = await newThread();
@@ -398,6 +406,22 @@ describe("cancel", () => {
     gates.open("cancel-rollback");
   });
 
+  test("rollback brings back what waited before the run", async () => {
+    const { runs, threads } = server.client;
+    const thread_id = await newThread();
+    await runs.wait(thread_id, "approval", { input: { topic: "tea" } });
+    const before = await threads.get(thread_id);
+    expect(before.status).toBe("interrupted");
+    const run = await running(thread_id, "rollback-waiting");
+    await runs.cancel(thread_id, run.run_id, true, "rollback");
+    const after = await threads.get(thread_id);
+    expect([after.status, after.interrupts, after.values]).toEqual([before.status, before.interrupts, before.values]);
+    expect(await runs.wait(thread_id, "approval", { command: { resume: "yes" } })).toMatchObject({
+      log: ["planned tea", 'answer "yes"', "did tea"],
+    });
+    gates.open("rollback-waiting");
+  });
+
   test("a client that goes away cancels when it asked for that, and only then", async () => {
     const { runs } = server.client;
     const leave = async (name: string, path: string, body: Record<string, unknown>): Promise<Run> => {
@@ -435,18 +459,20 @@ describe("cancel", () => {
     }
   });
 
-  test("a reader that joined with cancel_on_disconnect takes the run with it", async () => {
+  test.each(["stream", "join"])("who left a %s with cancel_on_disconnect takes the run along", async (path) => {
     const { runs } = server.client;
     const thread_id = await newThread();
-    const run = await running(thread_id, "leave-join");
+    const run = await running(thread_id, `leave-by-${path}`);
+    // Resolves with the head of the answer, so the server knows of this client.
     const response = await open(
       server.url,
       "GET",
-      `/threads/${thread_id}/runs/${run.run_id}/stream?cancel_on_disconnect=1`,
+      `/threads/${thread_id}/runs/${run.run_id}/${path}?cancel_on_disconnect=1`,
     );
     response.destroy();
     await runs.join(thread_id, run.run_id);
     expect(await statusOf(thread_id, run)).toBe("interrupted");
+    gates.open(`leave-by-${path}`);
   });
 });
 
@@ -471,6 +497,29 @@ describe("a busy thread", () => {
       [0, 1, 2, 3].flatMap((i) => [`first queue-${i}`, `second queue-${i}`]),
     );
     expect((await threads.get(thread_id)).status).toBe("idle");
+  });
+
+  test("twenty runs created at once run one after the other, and none is lost", async () => {
+    const { runs, threads } = server.client;
+    const thread_id = await newThread();
+    const ends = await Promise.all(Array.from({ length: 20 }, () => runs.wait(thread_id, "counter", { input: {} })));
+    const totals = ends.map((values) => (values as unknown as { total: number }).total);
+    expect(totals.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 20 }, (_, i) => 111 * (i + 1)));
+    expect((await threads.get(thread_id)).values).toMatchObject({ total: 20 * 111 });
+    expect(await runs.list(thread_id, { limit: 100, status: "success" })).toHaveLength(20);
+  });
+
+  test("what changes on the thread meanwhile is kept", async () => {
+    const { runs, threads } = server.client;
+    const { thread_id } = await threads.create({ metadata: { a: 1 } });
+    const run = await running(thread_id, "patched");
+    await threads.update(thread_id, { metadata: { b: 2 } });
+    expect((await threads.get(thread_id)).status).toBe("busy");
+    gates.open("patched");
+    await runs.join(thread_id, run.run_id);
+    const thread = await threads.get(thread_id);
+    expect(thread.metadata).toMatchObject({ a: 1, b: 2, graph_id: "gated" });
+    expect(thread.status).toBe("idle");
   });
 
   test("other threads do not wait", async () => {

@@ -178,9 +178,9 @@ describe("history", () => {
     expect(steps(all)).toEqual([3, 2, 1, 0, -1]);
     const id = all[1]!.checkpoint.checkpoint_id!;
     const expected = all.slice(2);
-    for (const before of [id, { checkpoint_id: id }, { configurable: { checkpoint_id: id } }, all[1]!.checkpoint]) {
+    for (const spelling of [id, { checkpoint_id: id }, { configurable: { checkpoint_id: id } }, all[1]!.checkpoint]) {
       // oxlint-disable-next-line no-await-in-loop -- one after the other
-      const answer = await call(server.url, "POST", `/threads/${threadId}/history`, { body: { before } });
+      const answer = await call(server.url, "POST", `/threads/${threadId}/history`, { body: { before: spelling } });
       expect(answer.json).toEqual(expected);
     }
     const get = await call(server.url, "GET", `/threads/${threadId}/history?before=${id}&limit=1`);
@@ -323,6 +323,14 @@ describe("updating", () => {
       "second busy",
       "after",
     ]);
+  });
+
+  test("many updates at once: none is lost", async () => {
+    const { threads } = server.client;
+    const threadId = await counted();
+    await Promise.all(Array.from({ length: 10 }, () => threads.updateState(threadId, { values: { total: 1 } })));
+    expect((await threads.getState<Counter>(threadId)).values.total).toBe(121);
+    expect(await threads.getHistory(threadId, { metadata: { source: "update" }, limit: 100 })).toHaveLength(10);
   });
 
   test("removes what waits, or answers for it", async () => {

@@ -100,7 +100,8 @@ async function* parse(response: IncomingMessage): AsyncGenerator<Frame, void, un
       yield { event: of("event") ?? "", data: JSON.parse(of("data") ?? "null"), ...(id === undefined ? {} : { id }) };
     }
   }
-  if (rest.trim() !== "") throw new Error(`the stream ended in the middle of a frame: ${rest}`);
+  // A comment may stand alone.
+  if (/^[^:\n]/m.test(rest)) throw new Error(`the stream ended in the middle of a frame: ${rest}`);
 }
 
 /** Everything that an iterable gives. */

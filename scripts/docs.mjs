@@ -1,0 +1,227 @@
+// Writes the reference tables of README.md from the program itself, so that they cannot be wrong: commands and flags, variables,
+// exit codes, config keys, routes. Reads dist/, so build first. `--check` changes nothing and exits with 1 when README.md is stale.
+import { readdirSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+
+const ROOT = join(import.meta.dirname, "..");
+const README = join(ROOT, "README.md");
+
+/** Variables that are read outside of the command line, which `src/cli/environment.ts` does not list. */
+const MORE_VARIABLES = [
+  [
+    "HTTP_MAX_REQUEST_BODY_BYTES",
+    "the largest request body that `dev` accepts; default `67108864` (64 MiB), larger: 413",
+  ],
+  ["LANGGRAPH_API_KEY", "used when `AGENT_SERVER_API_KEY` is not set"],
+  ["LANGSMITH_API_KEY", "used when neither of the two is set"],
+  ["NODE_ENV", "left as you set it: your graphs see your value, not the one that Vite would give it"],
+  ["npm_command", "set by npm and npx themselves; printed commands then begin with `npx agent-server`"],
+];
+
+/** What each route does. One that is not here stops the script: a route without a word about it is not finished. */
+const ROUTES = {
+  "GET /ok": '`{"ok":true}`; with `?check_db=1` it also reads from storage',
+  "GET /info": "versions, and which parts are there",
+  "POST /assistants/search": "one assistant per graph; pages",
+  "POST /assistants/count": "how many match",
+  "GET /assistants/:assistant_id": "one assistant; a graph's name works as the id",
+  "GET /assistants/:assistant_id/schemas": "JSON schemas of state, input, output, config and context",
+  "GET /assistants/:assistant_id/graph": "nodes and edges; `?xray=` draws subgraphs",
+  "POST /threads": "create; `supersteps` imports a history",
+  "POST /threads/search": "filter, sort, select; pages",
+  "POST /threads/count": "how many match",
+  "GET /threads/:thread_id": "status, metadata, interrupts, newest values",
+  "PATCH /threads/:thread_id": "merge metadata",
+  "DELETE /threads/:thread_id": "the thread with its runs and checkpoints; runs that have not ended are stopped",
+  "GET /threads/:thread_id/state": "newest state; `?subgraphs=true`",
+  "POST /threads/:thread_id/state": "change the state, as if a node had returned it; also from an earlier checkpoint",
+  "POST /threads/:thread_id/state/checkpoint": "state at a checkpoint, given as an object",
+  "GET /threads/:thread_id/state/:checkpoint_id": "state at a checkpoint",
+  "GET /threads/:thread_id/history": "states, newest first; `?limit=` and `?before=`",
+  "POST /threads/:thread_id/history": "the same, with filters",
+  "POST /threads/:thread_id/runs": "start a run in the background",
+  "POST /threads/:thread_id/runs/stream": "start a run and stream its events",
+  "POST /threads/:thread_id/runs/wait": "start a run and answer with its final values",
+  "GET /threads/:thread_id/runs": "runs of the thread, newest first",
+  "GET /threads/:thread_id/runs/:run_id": "one run",
+  "DELETE /threads/:thread_id/runs/:run_id": "delete the record; a run that has not ended is rolled back",
+  "GET /threads/:thread_id/runs/:run_id/join": "wait for the final values",
+  "GET /threads/:thread_id/runs/:run_id/stream": "join the stream; `Last-Event-ID` continues behind an event",
+  "POST /threads/:thread_id/runs/:run_id/cancel": "`?action=interrupt` or `rollback`, `?wait=true`",
+  "POST /runs": "a run without a thread, in the background",
+  "POST /runs/stream": "a run without a thread, streamed",
+  "POST /runs/wait": "a run without a thread, answered with its final values",
+  "GET /runs/:run_id/stream": "join the stream of a run without a thread",
+  "PUT /store/items": "put an item of long-term memory",
+  "GET /store/items": "get one, or `null`",
+  "DELETE /store/items": "delete one",
+  "POST /store/items/search": "by namespace prefix and filter",
+  "POST /store/namespaces": "list namespaces",
+};
+
+const EFFECTS = [
+  ["acts", "Keys that act", "What they say is what happens."],
+  [
+    "not yet",
+    "Keys without effect in this version",
+    "They are known and their types are checked. Setting one prints a warning that says what does not happen.",
+  ],
+  ["tolerated", "Keys for other tools", "Accepted silently: they are for building images, for Python, or for editors."],
+];
+
+/**
+ * The generated parts of README.md by name.
+ * @param {object} source the modules that they are made from; see `load`.
+ * @returns {Record<string, string>}
+ */
+export function tables(source) {
+  return {
+    routes: routeTable(source.routes),
+    commands: commandSections(source),
+    environment: table(["Variable", "Meaning"], variables(source)),
+    "exit-codes": table(
+      ["Code", "Meaning"],
+      source.EXIT_CODES.map(([code, meaning]) => [`${code}`, meaning]),
+    ),
+    config: configTables(source.configKeys()),
+  };
+}
+
+/** Every variable that the program reads, with its meaning. */
+function variables({ ENVIRONMENT }) {
+  const known = new Set(ENVIRONMENT.map(([name]) => name));
+  return [...ENVIRONMENT, ...MORE_VARIABLES.filter(([name]) => !known.has(name))].map(([name, meaning]) => [
+    code(name),
+    meaning,
+  ]);
+}
+
+function commandSections({ commandTables, buildProgram, processIo }) {
+  // Its tables of variables and exit codes stand in sections of their own here.
+  const [commands] = commandTables().split("\n\n### Environment\n");
+  const { options } = buildProgram(processIo()).program;
+  const rows = options.map(({ flags, description }) => [code(flags), description]);
+  const shared = ["### Every command", table(["Flag", "Meaning"], [...rows, [code("-h, --help"), "print help"]])];
+  return [commands, ...shared].join("\n\n");
+}
+
+function routeTable(routes) {
+  const seen = routes.map(({ method, path }) => `${method} ${path}`);
+  const unknown = seen.filter((route) => !Object.hasOwn(ROUTES, route));
+  if (unknown.length > 0) throw new Error(`scripts/docs.mjs has no words about: ${unknown.join(", ")}`);
+  const rows = Object.entries(ROUTES)
+    .filter(([route]) => seen.includes(route))
+    .map(([route, meaning]) => [code(route.replaceAll(/:(\w+)/g, "{$1}")), meaning]);
+  return table(["Route", "What it does"], rows);
+}
+
+function configTables(keys) {
+  return EFFECTS.map(([effect, title, text]) => {
+    const rows = keys
+      .filter((key) => key.effect === effect)
+      .map(({ key, type, default: fallback, description }) => [
+        code(key),
+        code(type),
+        fallback === "" || fallback === "required" ? fallback : code(fallback),
+        description,
+      ]);
+    return [`### ${title}`, text, table(["Key", "Type", "Default", "Meaning"], rows)].join("\n\n");
+  }).join("\n\n");
+}
+
+function table(heading, rows) {
+  const line = (cells) => `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`;
+  return [line(heading), line(heading.map(() => "---")), ...rows.map(line)].join("\n");
+}
+
+const code = (text) => `\`${text}\``;
+
+/** The lines around a generated part, and what is between them: the formatter must leave the part alone. */
+const first = (name) => `<!-- generated: ${name}; npm run docs -->\n`;
+const last = (name) => `<!-- end of ${name} -->`;
+const between = (part) => `<!-- prettier-ignore-start -->\n\n${part}\n\n<!-- prettier-ignore-end -->\n`;
+
+/**
+ * `text` with every generated part as it should be.
+ * @param {string} text @param {Record<string, string>} parts
+ */
+export function withTables(text, parts) {
+  let result = text;
+  for (const [name, part] of Object.entries(parts)) {
+    const { start, end } = find(result, name);
+    result = result.slice(0, start) + between(part) + result.slice(end);
+  }
+  return result;
+}
+
+/**
+ * The parts of `text` that are not as they should be, each with its first line that differs.
+ * @param {string} text @param {Record<string, string>} parts
+ * @returns {{name: string, line: number, found: string, wanted: string}[]}
+ */
+export function stale(text, parts) {
+  return Object.entries(parts).flatMap(([name, part]) => {
+    const { start, end } = find(text, name);
+    if (text.slice(start, end) === between(part)) return [];
+    const found = text.slice(start, end).split("\n");
+    const wanted = between(part).split("\n");
+    const at = wanted.findIndex((line, i) => line !== found[i]);
+    const i = at < 0 ? wanted.length : at;
+    const line = text.slice(0, start).split("\n").length + i;
+    return [{ name, line, found: found[i] ?? "(nothing)", wanted: wanted[i] ?? "(nothing)" }];
+  });
+}
+
+function find(text, name) {
+  const at = text.indexOf(first(name));
+  const end = text.indexOf(last(name), at);
+  if (at < 0 || end < 0) throw new Error(`README.md has no place for the generated part "${name}"`);
+  return { start: at + first(name).length, end };
+}
+
+/**
+ * The routes that modules like `src/server/routes/threads.ts` register.
+ * @param {Record<string, unknown>[]} modules
+ */
+export function routesOf(modules) {
+  const routes = [];
+  const register = (method, path) => routes.push({ method, path });
+  // Nothing is called but the registration itself, so nothing of the services is needed.
+  const services = { http: {} };
+  for (const module of modules) {
+    for (const [name, value] of Object.entries(module)) if (name.endsWith("Routes")) value(register, services);
+  }
+  return routes;
+}
+
+/** Loads what `tables` needs from a folder of built modules. */
+async function load(folder) {
+  const from = (path) => import(pathToFileURL(join(folder, path)).href);
+  const files = readdirSync(join(folder, "server", "routes")).filter((name) => name.endsWith(".js"));
+  const modules = await Promise.all([
+    from("cli/reference.js"),
+    from("cli/program.js"),
+    from("cli/io.js"),
+    from("cli/environment.js"),
+    from("config/schema.js"),
+  ]);
+  const routes = routesOf(await Promise.all(files.map((file) => from(`server/routes/${file}`))));
+  return { ...Object.assign({}, ...modules), routes };
+}
+
+async function main(args) {
+  const parts = tables(await load(join(ROOT, "dist")));
+  const text = readFileSync(README, "utf8");
+  if (!args.includes("--check")) return writeFileSync(README, withTables(text, parts));
+  const differences = stale(text, parts);
+  for (const { name, line, found, wanted } of differences) {
+    console.error(`README.md:${line}: the part "${name}" is stale\n- ${found}\n+ ${wanted}`);
+  }
+  if (differences.length === 0) return;
+  console.error("Write it anew with: npm run docs");
+  process.exitCode = 1;
+}
+
+if (process.argv[1] !== undefined && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url))
+  await main(process.argv.slice(2));
