@@ -205,6 +205,8 @@ export class RunEngine {
     const stored = (): string => (latest === undefined ? "{}" : run.checkpoints.valuesJson(latest));
     if (end.kind === "done") {
       this.#update(run, "success");
+      if (end.interrupts !== undefined && end.valuesJson !== undefined)
+        run.checkpoints.showValues(run.threadId, end.valuesJson);
       this.#ledger.ended(run.record, end.interrupts === undefined ? "idle" : "interrupted");
       return { status: "success", json: withInterrupts(end.valuesJson ?? stored(), end.interrupts) };
     }
@@ -215,8 +217,8 @@ export class RunEngine {
 
   #leave(run: ActiveRun, end: RunEnd): void {
     this.#active.delete(run.id);
+    this.#finished.keep(run.id, { threadId: run.threadId, attempt: run.record.attempt, log: run.log });
     run.log.close();
-    if (run.log.resumable) this.#finished.keep(run.threadId, run.id, run.log);
     run.resolveEnd(end);
     this.#queue.remove(run);
   }
@@ -278,9 +280,17 @@ export class RunEngine {
     return { status: run.status, json: withInterrupts(this.#options.values.json(threadId), interrupts) };
   }
 
+  /** What there is to know of a run before its events are read. @throws ApiError 404 */
+  streamed(threadId: string, runId: string): { attempt: number; resumable: boolean; pending: boolean } {
+    const kept = this.#finished.find(threadId, runId);
+    if (kept !== undefined) return { attempt: kept.attempt, resumable: kept.log.resumable, pending: false };
+    const { run, attempt } = this.record(threadId, runId);
+    return { attempt, resumable: run.kwargs.resumable, pending: run.status === "pending" };
+  }
+
   /** A reader of a run's events. @throws ApiError 404 */
   read(threadId: string, runId: string, from: ReadFrom, modes?: ReadonlySet<string>): LogReader {
-    const log = this.#activeOn(threadId, runId)?.log ?? this.#finished.find(threadId, runId);
+    const log = this.#activeOn(threadId, runId)?.log ?? this.#finished.find(threadId, runId)?.log;
     if (log !== undefined) return log.reader(from, modes);
     this.#options.runs.get(threadId, runId);
     const nothing = new EventLog(false);

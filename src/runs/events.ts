@@ -46,6 +46,11 @@ export class EventLog {
     this.#hadReader = true;
   }
 
+  /** Somebody read, and nobody does any more. */
+  get abandoned(): boolean {
+    return this.#hadReader && this.#readers.size === 0;
+  }
+
   get closed(): boolean {
     return this.#closed;
   }

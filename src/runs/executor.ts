@@ -8,6 +8,8 @@ import type { Codec } from "../storage/codec.ts";
 import type { SaverFactory } from "../storage/saver.ts";
 import { bindGraph } from "./bind.ts";
 import { ChunkEvents, graphModes, type EventSink } from "./chunks.ts";
+import { interruptsOf } from "./result.ts";
+import { visibleChannels } from "./visible.ts";
 
 /** What an execution works with. */
 export interface Execution {
@@ -67,7 +69,7 @@ async function stream(execution: Execution, isAbandoned: () => boolean): Promise
         sync: kwargs.durability === "sync",
         writer: {
           run: { id: record.run.run_id, attempt: record.attempt },
-          context: { metadata: sharedMetadata(execution.metadata), ...visibleChannels(graph) },
+          context: { metadata: sharedMetadata(execution.metadata), ...visibleChannels(graph, codec) },
         },
       }),
       isAbandoned,
@@ -86,7 +88,7 @@ async function stream(execution: Execution, isAbandoned: () => boolean): Promise
       ...(kwargs.interrupt_before === undefined ? {} : { interruptBefore: kwargs.interrupt_before }),
       ...(kwargs.interrupt_after === undefined ? {} : { interruptAfter: kwargs.interrupt_after }),
     };
-    const input = resumed ? null : graphInput(kwargs.input, kwargs.command, runtime);
+    const input = resumed ? null : graphInput(execution);
     const events = new ChunkEvents(sink, codec, kwargs.stream_mode);
     if (kwargs.stream_mode.includes("events")) {
       for await (const event of bound.streamEvents(input, { ...options, version: "v2" })) {
@@ -180,15 +182,24 @@ export function checkpointConfig(checkpoint: Json | undefined): Json {
   };
 }
 
-function graphInput(input: unknown, command: Json | undefined, runtime: LangGraphRuntime): unknown {
+function graphInput({ record, runtime, checkpoints }: Execution): unknown {
+  const { input, command } = record.run.kwargs;
   if (command === undefined) return input ?? null;
   const Command = runtime.langgraph["Command"] as new (fields: Json) => unknown;
   const { resume, update, goto } = command;
   return new Command({
-    ...(resume === undefined ? {} : { resume }),
+    ...(resume === undefined ? {} : { resume: answer(resume, checkpoints, record.run.thread_id) }),
     ...(update == null ? {} : { update }),
     ...(goto == null ? {} : { goto: sends(goto, runtime) }),
   });
+}
+
+/** LangGraph takes `false`, `0` and `""` for no answer, unless they are given to the interrupts by their ids. */
+function answer(resume: unknown, checkpoints: CheckpointStore, threadId: string): unknown {
+  if (resume !== false && resume !== 0 && resume !== "") return resume;
+  const waiting = Object.values(interruptsOf(checkpoints, threadId)).flat();
+  const ids = waiting.map(({ id }) => id).filter((id) => typeof id === "string");
+  return ids.length === 0 ? resume : Object.fromEntries(ids.map((id) => [id, resume]));
 }
 
 /** `{node, input}` objects among the targets of `goto` become LangGraph's Send. */
@@ -204,19 +215,6 @@ function sends(goto: unknown, runtime: LangGraphRuntime): unknown {
 /** The metadata that all runs like this one have. */
 function sharedMetadata({ run_id: _run, run_attempt: _attempt, ...shared }: Json): Json {
   return shared;
-}
-
-/** Names of the channels that make up the state's `values`, and whether these can be read from stored JSON. */
-export function visibleChannels(graph: RunnableGraph): { visible: readonly string[] | string | null; opaque?: true } {
-  const { streamChannelsAsIs } = graph as { streamChannelsAsIs?: unknown };
-  const visible =
-    typeof streamChannelsAsIs === "string" || Array.isArray(streamChannelsAsIs)
-      ? (streamChannelsAsIs as string | string[])
-      : null;
-  const opaque = Object.values(graph.channels).some(
-    (channel) => (channel as { lc_graph_name?: string }).lc_graph_name === "DeltaChannel",
-  );
-  return opaque ? { visible, opaque } : { visible };
 }
 
 /** Keeps an execution that was given up from writing into the thread of its successors. */

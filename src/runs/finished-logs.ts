@@ -1,26 +1,34 @@
-// Event logs of resumable runs that have ended, kept a while for clients that come back for what they missed.
+// Event logs of runs that have ended, kept a while for clients that come back for what they missed: those of resumable runs, and
+// those whose reader lost its connection.
 import { LRUCache } from "lru-cache";
 import type { EventLog } from "./events.ts";
 
-/** Milliseconds that a log is kept after its run; the hosted server's default. */
-const KEEP_MS = 120_000;
+/** Milliseconds that the log of a resumable run is kept; the hosted server's default. */
+const KEEP_RESUMABLE_MS = 120_000;
+/** Milliseconds for a client that lost its connection before the end to come back. */
+const KEEP_ABANDONED_MS = 30_000;
 /** Logs kept at most. */
 const KEEP_LOGS = 500;
 
-export class FinishedLogs {
-  readonly #logs = new LRUCache<string, { threadId: string; log: EventLog }>({
-    max: KEEP_LOGS,
-    ttl: KEEP_MS,
-    ttlAutopurge: true,
-  });
+interface FinishedLog {
+  readonly threadId: string;
+  readonly attempt: number;
+  readonly log: EventLog;
+}
 
-  keep(threadId: string, runId: string, log: EventLog): void {
-    this.#logs.set(runId, { threadId, log });
+export class FinishedLogs {
+  readonly #logs = new LRUCache<string, FinishedLog>({ max: KEEP_LOGS, ttl: KEEP_RESUMABLE_MS, ttlAutopurge: true });
+
+  /** Keeps a log if somebody may come for it. */
+  keep(runId: string, finished: FinishedLog): void {
+    const { log } = finished;
+    if (log.resumable) this.#logs.set(runId, finished);
+    else if (log.abandoned) this.#logs.set(runId, finished, { ttl: KEEP_ABANDONED_MS });
   }
 
-  find(threadId: string, runId: string): EventLog | undefined {
+  find(threadId: string, runId: string): FinishedLog | undefined {
     const kept = this.#logs.get(runId);
-    return kept?.threadId === threadId ? kept.log : undefined;
+    return kept?.threadId === threadId ? kept : undefined;
   }
 
   threadOf(runId: string): string | undefined {

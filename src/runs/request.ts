@@ -44,6 +44,7 @@ export function newRun(
   const metadata: Json = {
     ...assistant.metadata,
     ...thread.metadata,
+    ...(request.config?.["metadata"] as Json | undefined),
     ...request.metadata,
     graph_id: assistant.graph_id,
     assistant_id: assistant.assistant_id,

@@ -29,8 +29,11 @@ export function interruptsOf(
   const found: Record<string, InterruptJson[]> = {};
   for (const { id, record } of checkpoints.list(threadId, "")) {
     if (except !== undefined && record.d === except) continue;
-    for (const write of checkpoints.writes(threadId, "", id)) {
-      if (write.channel !== "__interrupt__") continue;
+    const writes = checkpoints.writes(threadId, "", id);
+    // A task that was resumed and has finished waits no more.
+    const finished = new Set(writes.filter(({ index }) => index >= 0).map(({ taskId }) => taskId));
+    for (const write of writes) {
+      if (write.channel !== "__interrupt__" || finished.has(write.taskId)) continue;
       const value = JSON.parse(wireOf(write.stored)) as InterruptJson | InterruptJson[];
       (found[write.taskId] ??= []).push(...(Array.isArray(value) ? value : [value]));
     }

@@ -2,6 +2,7 @@
 // JSON as they are; LangGraph is asked only which tasks come next, and gets a checkpoint without values for that.
 import { LRUCache } from "lru-cache";
 import { ApiError } from "../errors.ts";
+import { GraphLoadError, UnknownGraphError } from "../graphs/errors.ts";
 import type {
   GraphRunConfig,
   GraphStateSnapshot,
@@ -15,7 +16,8 @@ import type { ThreadRecord, Threads } from "../resources/threads.ts";
 import type { CheckpointStore, StoredCheckpoint } from "../storage/checkpoints.ts";
 import { bindGraph } from "./bind.ts";
 import type { GraphKit } from "./engine.ts";
-import { checkpointConfig, visibleChannels } from "./executor.ts";
+import { checkpointConfig } from "./executor.ts";
+import { visibleChannels } from "./visible.ts";
 import { interruptsOf } from "./result.ts";
 
 export interface StatesOptions {
@@ -190,7 +192,8 @@ export class ThreadStates {
   ): Promise<RunnableGraph> {
     const { codec, makeSaver } = await this.#options.kit();
     const graph = await version.resolve(config);
-    const writer = metadata === undefined ? {} : { writer: { context: { metadata, ...visibleChannels(graph) } } };
+    const writer =
+      metadata === undefined ? {} : { writer: { context: { metadata, ...visibleChannels(graph, codec) } } };
     return bindGraph(
       graph,
       makeSaver({ store: this.#options.checkpoints, codec, shallow, ...writer }),
@@ -235,7 +238,9 @@ export class ThreadStates {
     if (this.#options.isBusy(threadId)) throw new ApiError(409, "Thread is busy");
     const graphId = thread.metadata["graph_id"];
     if (typeof graphId !== "string") throw new ApiError(400, `Thread ${threadId} has no graph ID`);
-    const version = await this.#options.graph(graphId);
+    const version = await this.#options.graph(graphId).catch((error: unknown) => {
+      throw graphUnavailable(error);
+    });
     const { checkpoint_id: id, checkpoint_ns: ns = "" } = (config.configurable ?? {}) as {
       checkpoint_id?: string;
       checkpoint_ns?: string;
@@ -262,6 +267,12 @@ export class ThreadStates {
     });
     return { thread_id: threadId, checkpoint_ns: "", ...checkpointConfig(after.configurable) };
   }
+}
+
+/** The error for a thread whose graph is not in the config any more, or does not load: nothing that trying again would mend. */
+function graphUnavailable(error: unknown): unknown {
+  if (error instanceof UnknownGraphError) return new ApiError(404, error.message);
+  return error instanceof GraphLoadError ? new ApiError(422, error.message) : error;
 }
 
 function taskJson({ id, name, path, error, interrupts, state, result }: GraphStateTask): Json {

@@ -18,8 +18,7 @@ export class ThreadValues {
   json(threadId: string): string {
     const cached = this.#cache.get(threadId);
     if (cached !== undefined) return cached;
-    const latest = this.#checkpoints.get(threadId, "");
-    const json = latest === undefined ? "null" : this.#checkpoints.valuesJson(latest);
+    const json = this.#checkpoints.newestValuesJson(threadId) ?? "null";
     this.#cache.set(threadId, json);
     return json;
   }

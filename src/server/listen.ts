@@ -4,6 +4,8 @@ import { CliError, EXIT } from "../errors.ts";
 
 /** Ports that are tried upwards from the wanted one. */
 const PORTS_TRIED = 100;
+/** Milliseconds that answers may take to be written when the server stops. */
+const CLOSE_GRACE_MS = 1000;
 
 export interface Listening {
   readonly port: number;
@@ -45,8 +47,11 @@ export async function listenOn(
     url: `http://${urlHost(options.host)}:${bound}`,
     async close() {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-      server.closeAllConnections();
+      server.closeIdleConnections();
+      // Answers that are being written may finish; a client that does not read must not hold the server up.
+      const force = setTimeout(() => server.closeAllConnections(), CLOSE_GRACE_MS);
       await closed;
+      clearTimeout(force);
     },
   };
 }

@@ -7,8 +7,12 @@ import type { Reply } from "./respond.ts";
 /** Milliseconds between heartbeat comments, as on the hosted server. */
 const HEARTBEAT_MS = 5000;
 
-/** A comment line: it opens the stream for a reader that has nothing to read yet. */
-export const OPENING = ": stream\n\n";
+/**
+ * Comment lines: one opens the stream for a reader that has nothing to read yet, the other keeps it alive. No blank line follows:
+ * the official client would take that for the end of an event, because it still knows the last event's id.
+ */
+export const OPENING = ": stream\n";
+const HEARTBEAT = ": heartbeat\n";
 
 /**
  * Streams a reader's events.
@@ -44,7 +48,7 @@ class ReaderStream extends Readable {
       });
     });
     this.#heartbeat = setInterval(() => {
-      if (this.#wanted) this.push(": heartbeat\n\n");
+      if (this.#wanted) this.push(HEARTBEAT);
     }, HEARTBEAT_MS).unref();
   }
 

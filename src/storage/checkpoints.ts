@@ -15,6 +15,8 @@ export interface CheckpointContext {
   readonly metadata: Record<string, unknown>;
   /** Names of the channels that make up `values`; one name when the state is not an object; null when unknown. */
   readonly visible: readonly string[] | string | null;
+  /** The JSON of visible channels that show a value before they are written. */
+  readonly defaults?: Readonly<Record<string, string>>;
   /** Values cannot be put together from stored JSON (the graph has delta channels). */
   readonly opaque?: boolean;
 }
@@ -228,19 +230,39 @@ export class CheckpointStore {
   /** The JSON of a state's `values`, joined from stored JSON. */
   valuesJson({ threadId, ns, record }: StoredCheckpoint): string {
     // A context names the root graph's channels; what a subgraph shows is everything but LangGraph's own channels.
-    const visible = ns === "" ? this.context(threadId, record).visible : null;
-    if (typeof visible === "string") {
-      const ref = record.r[visible];
-      return ref === undefined ? "null" : this.#valueJson(threadId, ns, visible, ref);
-    }
+    const { visible, defaults = {} } = ns === "" ? this.context(threadId, record) : EMPTY_CONTEXT;
+    const value = (name: string): string | undefined => {
+      const ref = record.r[name];
+      return ref === undefined ? defaults[name] : this.#valueJson(threadId, ns, name, ref);
+    };
+    if (typeof visible === "string") return value(visible) ?? "null";
     const names = visible ?? Object.keys(record.r).filter((name) => !name.startsWith("__") && !name.includes(":"));
     let text = "{";
     for (const name of names) {
-      const ref = record.r[name];
-      if (ref === undefined) continue;
-      text += `${text.length === 1 ? "" : ","}${JSON.stringify(name)}:${this.#valueJson(threadId, ns, name, ref)}`;
+      const json = value(name);
+      if (json !== undefined) text += `${text.length === 1 ? "" : ","}${JSON.stringify(name)}:${json}`;
     }
     return `${text}}`;
+  }
+
+  /** The JSON of a thread's newest values; undefined when it never ran. */
+  newestValuesJson(threadId: string): string | undefined {
+    const newest = this.get(threadId, "");
+    if (newest === undefined) return undefined;
+    const shown = this.db.get(keys.shownValues(threadId));
+    if (shown?.startsWith(newest.id) === true) return shown.slice(newest.id.length);
+    return this.valuesJson(newest);
+  }
+
+  /**
+   * Keeps the values that the newest checkpoint is shown with, where they are not its own: tasks beside an interrupted one have
+   * finished, and what they returned is part of the state already.
+   */
+  showValues(threadId: string, json: string): void {
+    const newest = this.get(threadId, "");
+    if (newest === undefined || !this.writes(threadId, "", newest.id).some(({ index }) => index >= 0)) return;
+    this.db.writeSoon([{ key: keys.shownValues(threadId), value: newest.id + json }]);
+    this.#changed(threadId);
   }
 
   #valueJson(threadId: string, ns: string, channel: string, ref: ValueRef): string {

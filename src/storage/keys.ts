@@ -34,6 +34,8 @@ export const keys = {
   parts: (threadId: string, ns: string, channel: string) => `k/${enc(threadId)}/p/${enc(ns)}/${enc(channel)}/`,
   /** Items of the long-term store; long-term-record.ts makes the keys below it. */
   items: "s/",
+  /** Values of the newest checkpoint as they are shown, when a superstep was interrupted halfway. */
+  shownValues: (threadId: string) => `k/${enc(threadId)}/v`,
   /** What the checkpoints of one run share: metadata and the names of the visible channels. */
   context: (threadId: string, contextId: string) => `k/${enc(threadId)}/d/${enc(contextId)}`,
 } as const;

@@ -53,10 +53,8 @@ export function runRoutes(route: Route, services: Services): void {
       const { run, body } = await create(context, threadId, "stream");
       const path = runPath(threadId, run.id);
       cancelWhenGone(context, run, body.on_disconnect === "cancel");
-      return eventStream(context.reply, run.log.reader("start"), {
-        "content-location": path,
-        location: `${path}/stream`,
-      });
+      const headers = { "content-location": path, location: `${path}/stream` };
+      return eventStream(context.reply, run.log.reader("start"), headers, run.started ? "" : OPENING);
     });
     route("POST", `${prefix}/wait`, async (context) => {
       const threadId = threadOf(context);
@@ -108,15 +106,15 @@ export function runRoutes(route: Route, services: Services): void {
 /** Joins the stream of a run: what comes from now on, or what came behind `Last-Event-ID`. */
 function join(context: Context, { engine }: Services, threadId: string, runId: string, path: string): Response {
   const { stream_mode, cancel_on_disconnect } = context.query(joinStreamQuery);
-  const record = engine.record(threadId, runId);
-  const from = readFrom(context.header("last-event-id"), record.run.kwargs.resumable);
+  const { attempt, resumable, pending } = engine.streamed(threadId, runId);
+  const from = readFrom(context.header("last-event-id"), resumable);
   const reader = engine.read(threadId, runId, from, stream_mode === undefined ? undefined : new Set(stream_mode));
   const active = engine.active(runId);
   if (active !== undefined && cancel_on_disconnect) context.onDisconnect(() => cancelQuietly(engine, active));
   const headers = { "content-location": path, location: `${path}/stream` };
   // The first event of a run says which it is; who joins after it is told the same.
-  const begun = record.run.status !== "pending" && from === "now";
-  const prelude = begun ? frame("metadata", JSON.stringify({ run_id: runId, attempt: record.attempt })) : OPENING;
+  const begun = !pending && from === "now";
+  const prelude = begun ? frame("metadata", JSON.stringify({ run_id: runId, attempt })) : OPENING;
   return eventStream(context.reply, reader, headers, prelude);
 }
 
