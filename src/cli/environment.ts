@@ -15,7 +15,7 @@ export const ENVIRONMENT: readonly (readonly [name: string, meaning: string])[] 
 /** Exit code, and when. */
 export const EXIT_CODES: readonly (readonly [code: number, meaning: string])[] = [
   [EXIT.ok, "done; also when a run waits at an interrupt"],
-  [EXIT.failed, "the run failed, or the server refused the request"],
+  [EXIT.failed, "the run failed, the server refused the request, or `dev` could not start"],
   [EXIT.usage, "the command line or the config is wrong"],
   [EXIT.noServer, "no server answers, or the connection broke for good"],
   [EXIT.interrupted, "stopped by Ctrl-C"],

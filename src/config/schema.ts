@@ -9,15 +9,19 @@ import type { ConfigPath } from "./source.ts";
 const GRAPH = '"./file.ts:export" or {"path": "./file.ts:export", "description": "…"}';
 
 const cors = {
-  allow_origins: texts("acts", "Origins that may call from a browser.", { default: '["*"]' }),
+  allow_origins: texts(
+    "acts",
+    "Origins that may call from a browser; requests of others that change something are refused.",
+    { default: '["*"]' },
+  ),
   allow_methods: texts("acts", "Methods that other origins may use.", { default: "all" }),
   allow_headers: texts("acts", "Request headers that other origins may send.", { default: "all" }),
   allow_credentials: flag("acts", "Whether other origins may send cookies and authorization."),
   allow_origin_regex: text("acts", "A regular expression for further origins that may call."),
   expose_headers: texts("acts", "Response headers that scripts of other origins may read.", {
-    default: '["content-location", "x-pagination-total"]',
+    default: "Content-Location, Location, X-Pagination-Total, X-Pagination-Next, X-Request-Id",
   }),
-  max_age: count("acts", "Seconds for which a browser may remember a preflight answer."),
+  max_age: count("acts", "Seconds for which a browser may remember a preflight answer.", { default: "600" }),
 };
 
 const NO_ENDPOINT = "Satisfied: this version has no such endpoint.";
@@ -32,7 +36,7 @@ const http = {
   disable_threads: flag("acts", "Do not serve /threads."),
   disable_runs: flag("acts", "Do not serve runs."),
   disable_store: flag("acts", "Do not serve /store."),
-  disable_meta: flag("acts", "Do not serve /ok, /info, /docs and the like."),
+  disable_meta: flag("acts", "Do not serve /info; /ok stays."),
   disable_mcp: flag("acts", `Do not serve /mcp. ${NO_ENDPOINT}`),
   disable_a2a: flag("acts", `Do not serve /a2a. ${NO_ENDPOINT}`),
   disable_ui: flag("acts", `Do not serve /ui. ${NO_ENDPOINT}`),

@@ -52,9 +52,14 @@ export interface EngineOptions {
 /** What the creator of a run does next: reads its events from the first on, waits for its result, or neither. */
 export type Caller = "stream" | "wait" | "background";
 
-const STOPPED: RunEnd = {
+const PARKED: RunEnd = {
   status: "pending",
   json: errorJson({ error: "ServerStopped", message: "The server stopped; the run goes on when it starts again." }),
+};
+/** For runs of which nothing is stored. */
+const CUT_OFF: RunEnd = {
+  status: "error",
+  json: errorJson({ error: "ServerStopped", message: "The server stopped before the run had ended." }),
 };
 
 export class RunEngine {
@@ -227,7 +232,7 @@ export class RunEngine {
   #park(run: ActiveRun): void {
     this.#update(run, "pending");
     this.#ledger.changed(run.record);
-    this.#leave(run, STOPPED);
+    this.#leave(run, run.record.ephemeral ? CUT_OFF : PARKED);
   }
 
   /** Stops a run that has not ended, whether it runs or waits. */
@@ -342,23 +347,25 @@ export class RunEngine {
 
   /**
    * Stops the engine: runs may finish until `graceMs` is over; those that reach the end of a superstep before are parked there.
-   * @returns how many runs finished meanwhile, and how many go on at the next start.
+   * @returns how many runs finished meanwhile, and how many go on at the next start; runs that are not stored are cut off.
    */
   async stop(graceMs: number): Promise<{ finished: number; parked: number }> {
     this.#queue.stop();
-    const running = [...this.#active.values()].filter((run) => run.started);
-    for (const run of running) run.drain?.();
+    const runs = [...this.#active.values()];
+    const running = runs.filter((run) => run.started);
+    // One that is not stored cannot go on later, so it is left to finish.
+    for (const run of running) if (run.record.ephemeral !== true) run.drain?.();
     let timer: NodeJS.Timeout | undefined;
     const grace = new Promise<void>((resolve) => {
       timer = setTimeout(resolve, graceMs);
     });
-    const ends = Promise.all(running.map((run) => run.ended));
-    await Promise.race([ends, grace]);
+    await Promise.race([Promise.all(running.map((run) => run.ended)), grace]);
     clearTimeout(timer);
     for (const run of running) if (this.#active.has(run.id)) run.stop("park");
-    const parked = (await ends).filter(({ status }) => status === "pending").length;
-    const waiting = [...this.#active.values()];
-    for (const run of waiting) this.#leave(run, STOPPED);
-    return { finished: running.length - parked, parked: parked + waiting.length };
+    for (const run of this.#active.values())
+      if (!run.started) this.#leave(run, run.record.ephemeral ? CUT_OFF : PARKED);
+    const all = await Promise.all(runs.map((run) => run.ended));
+    const count = (end: (end: RunEnd) => boolean): number => all.filter(end).length;
+    return { finished: count((end) => end !== PARKED && end !== CUT_OFF), parked: count((end) => end === PARKED) };
   }
 }

@@ -60,6 +60,13 @@ export function createApp({ http, host, report }: AppOptions): App {
       const detail = `This server listens on ${host} and does not answer to the host name "${request.headers.get("host")}"`;
       return reply.error(new ApiError(403, detail), report);
     }
+    // A page may send simple requests without asking first; where origins are restricted, the others may not start runs that way.
+    if (request.method !== "GET" && request.method !== "OPTIONS" && !policy.allows(request.headers.get("origin"))) {
+      return reply.error(
+        new ApiError(403, `Origin ${request.headers.get("origin")} is not in http.cors.allow_origins`),
+        report,
+      );
+    }
     if (request.method === "OPTIONS" && request.headers.has("access-control-request-method"))
       return policy.preflight(request);
     return h3.fetch(request);

@@ -8,6 +8,8 @@ const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 export interface Cors {
   /** Headers that are the same for every answer. */
   readonly fixed: Readonly<Record<string, string>>;
+  /** Whether a request from this origin may change something; one without an origin does not come from a page. */
+  allows(origin: string | null): boolean;
   /** Adds what depends on the request's origin; absent when nothing does. */
   readonly perRequest?: (origin: string | null, response: Response) => Response;
   /** The answer to a preflight. */
@@ -35,6 +37,7 @@ export function cors(config: CorsConfig | undefined): Cors {
     const fixed = { "access-control-allow-origin": "*", ...exposed };
     return {
       fixed,
+      allows: () => true,
       preflight: (request) =>
         new FastResponse(null, { status: 204, headers: { ...fixed, ...preflightHeaders(request) } }),
     };
@@ -50,6 +53,7 @@ export function cors(config: CorsConfig | undefined): Cors {
       : {};
   return {
     fixed: { ...exposed, vary: "Origin" },
+    allows: (origin) => origin === null || allowed(origin),
     perRequest(origin, response) {
       for (const [name, value] of Object.entries(own(origin))) response.headers.set(name, value);
       return response;

@@ -1,6 +1,7 @@
 // Our lmdb driver: the Database that everything durable goes through, and the unstorage driver over the same file.
-// lmdb is opened without fsync per commit: a commit is in the operating system's hands when it returns (about 10 µs), so SIGKILL
-// loses nothing; a background fsync follows within SYNC_DELAY_MS, so a power cut can cost at most about that much.
+// lmdb is opened without fsync per commit: a commit is in the operating system's hands when it returns, so SIGKILL loses nothing.
+// A background fsync follows within SYNC_DELAY_MS. A power cut (or a crash of the operating system) in between can cost the writes
+// since then and, if the disk reorders them, damage the file, which the next start moves aside.
 import { closeSync, existsSync, fsync, mkdirSync, openSync, readSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { open, type RootDatabase } from "lmdb";

@@ -15,6 +15,11 @@ import { clientOf, type CliServer, startCli, startTestServer, temporaryFolder } 
 const PROJECT = join(import.meta.dirname, "..", "fixtures", "crash-project");
 const gates = useGates();
 
+/** What a test's own look into the storage must not meet. */
+const refuse = (trouble: unknown): never => {
+  throw new Error(JSON.stringify(trouble));
+};
+
 let built: BuiltPackage;
 beforeAll(() => {
   built = buildPackage();
@@ -126,7 +131,7 @@ test("a run that kills the server every time is given up behind the third attemp
   const file = join(dataDir, "effects.txt");
   const first = await startCli({ built, cwd: PROJECT, dataDir });
   let client = clientOf(first.url);
-  const begin = async (thread: string, graph: string, input: object): Promise<string> =>
+  const begin = async (thread: string, graph: string, input: Record<string, unknown>): Promise<string> =>
     (await client.runs.create(thread, graph, { input: { file, ...input } })).run_id;
   const alone = (await client.threads.create()).thread_id;
   const shared = (await client.threads.create()).thread_id;
@@ -183,9 +188,8 @@ describe("a SIGKILL between the last checkpoint and the end of the run", () => {
   async function unend(dataDir: string, thread: string, run: string): Promise<void> {
     const { database, storage, claim } = await openStorage(dataDir, {
       host: "127.0.0.1",
-      onMovedAside: ({ reason }) => {
-        throw new Error(reason);
-      },
+      onMovedAside: refuse,
+      onError: refuse,
     });
     const record = JSON.parse(database.get(keys.run(thread, run))!) as RunRecord;
     const head = JSON.parse(database.get(keys.thread(thread))!) as ThreadRecord;
@@ -200,7 +204,10 @@ describe("a SIGKILL between the last checkpoint and the end of the run", () => {
   }
 
   /** Runs a graph, pretends that, and gives what the next server made of it. */
-  async function killedAtTheEnd(graph: string, options: { input: object; interruptBefore?: string[] }) {
+  async function killedAtTheEnd(
+    graph: string,
+    options: { input: Record<string, unknown>; interruptBefore?: string[] },
+  ) {
     const dataDir = temporaryFolder();
     const first = await startTestServer({ cwd: PROJECT, dataDir });
     let client = clientOf(first.url);

@@ -23,6 +23,15 @@ type Trailing = keyof typeof STEPS;
 type Moment =
   | { readonly when: "starting"; readonly ms: number }
   | { readonly when: "loading" | "running"; readonly answers: number; readonly ms: number };
+const MOMENTS: readonly Moment["when"][] = [
+  "starting",
+  "starting",
+  "loading",
+  "loading",
+  "loading",
+  "running",
+  "running",
+];
 
 interface Thread {
   readonly thread_id: string;
@@ -73,7 +82,7 @@ class Lane {
   readonly stuck: string[] = [];
 
   kills = 0;
-  readonly recovered = { again: 0, continued: 0, given: 0 };
+  readonly recovered = { again: 0, continued: 0 };
   readonly ends = { success: 0, error: 0 };
   #echoThread = randomUUID();
   #approval: { thread: string; name: string; asked: boolean } | undefined;
@@ -93,9 +102,9 @@ class Lane {
 
   drawMoment(): Moment {
     const { integer, member } = this.#random;
-    const when = member(["starting", "starting", "loading", "loading", "loading", "running", "running", "running"]);
+    const when = member<Moment["when"]>(MOMENTS);
     if (when === "starting") return { when, ms: integer(500) };
-    return { when, answers: 1 + integer(60), ms: integer(15) };
+    return { when, answers: 1 + integer(50), ms: integer(15) };
   }
 
   /** Starts the server, lets all clients at it, and kills it. */
@@ -144,7 +153,6 @@ class Lane {
     const count = (pattern: RegExp): number => Number(pattern.exec(line)?.[1] ?? 0);
     this.recovered.again += count(/(\d+) waiting runs? queued again/);
     this.recovered.continued += count(/(\d+) interrupted runs? continued/);
-    this.recovered.given += count(/(\d+) runs? given up/);
   }
 
   /** Repeats one client's work until the server is gone. */

@@ -70,12 +70,22 @@ async function dev(cwd: string) {
   const { seen, ended } = begin(cwd, "npx", ["agent-server", "dev", "--port", "0"]);
   const record = join(cwd, ".agent-server", "server.json");
   onTestFinished(async () => {
-    if (existsSync(record)) process.kill(JSON.parse(readFileSync(record, "utf8")).pid as number, "SIGTERM");
+    // Behind npx, so that its end is not ours to ask for; a file that is still there may be of a process that was killed.
+    const { pid } = JSON.parse(existsSync(record) ? readFileSync(record, "utf8") : "{}") as { pid?: number };
+    if (pid !== undefined && isRunning(pid)) process.kill(pid, "SIGTERM");
     await ended;
   });
   await seen(/^ {2}ready in /m);
   const { pid } = JSON.parse(readFileSync(record, "utf8")) as { pid: number };
   return { seen, ended, pid };
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
 }
 
 const answerIn = (json: string): string => JSON.parse(json).messages.at(-1).content as string;

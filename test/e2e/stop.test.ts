@@ -60,12 +60,13 @@ test("SIGINT ends streams, lets a short run finish, and parks the others for the
   const joined = call(first.url, "GET", `/threads/${long.thread_id}/runs/${waiting}/join`);
 
   first.child.process.kill("SIGINT");
-  const stopping = first.child.seen(/stopping/).then(() => {
+  const release = async (): Promise<void> => {
+    await first.child.seen(/stopping/);
     gates.open("short");
     gates.open("middle");
-  });
+  };
   // They end as streams and answers end, and not as broken connections.
-  const ends = await Promise.allSettled([stopping, short.events, middle.events, long.events, joined]);
+  const ends = await Promise.allSettled([release(), short.events, middle.events, long.events, joined]);
   expect(ends.map((end) => (end.status === "rejected" ? String(end.reason) : end.status))).toEqual(
     ends.map(() => "fulfilled"),
   );

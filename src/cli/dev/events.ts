@@ -11,6 +11,8 @@ export function eventPrinter(output: Output, cwd: string): (event: ServerEvent) 
   const { note, err } = output;
   // The frame shown last for a graph: saving a file twice must not print it twice.
   const shown = new Map<string, string>();
+  // The banner names what was loaded at start.
+  let started = false;
 
   const failed = (event: Extract<ServerEvent, { type: "failed" }>): void => {
     const names = event.ids.join(", ");
@@ -30,6 +32,8 @@ export function eventPrinter(output: Output, cwd: string): (event: ServerEvent) 
   return (event) => {
     switch (event.type) {
       case "loaded":
+        if (started) note(`${err.green("loaded")} ${event.ids.join(", ")} in ${Math.round(event.ms)} ms`);
+        started = true;
         return;
       case "reloaded":
         shown.clear();
