@@ -2,7 +2,7 @@
 // What happens while a run runs is the business of runs/.
 import { ApiError } from "../errors.ts";
 import { prefixRange, type Database, type Write } from "../storage/database.ts";
-import { keys } from "../storage/keys.ts";
+import { keys, lastId } from "../storage/keys.ts";
 import type { Json } from "./json.ts";
 
 export type RunStatus = "pending" | "running" | "success" | "error" | "interrupted" | "timeout";
@@ -68,17 +68,27 @@ export const runNotFound = (): ApiError => new ApiError(404, "Run not found");
 /** Whether a run in this status will not change any more. */
 export const hasEnded = (status: RunStatus): boolean => status !== "pending" && status !== "running";
 
+/** Flags of a run that are left out of what is stored. */
+const NOT_ASKED_FOR = { subgraphs: false, resumable: false, temporary: false } as const;
+
 /** A record as it is stored: without what its key says and without what it says twice. */
-function pack({ run, ...rest }: RunRecord): string {
-  const { run_id: _run, thread_id: _thread, metadata, ...own } = run;
+function pack({ run, attempt, ...rest }: RunRecord): string {
+  const { run_id: _run, thread_id: _thread, metadata, kwargs, ...own } = run;
   const { graph_id: _graph, assistant_id: _assistant, ...meta } = metadata;
-  return JSON.stringify({ ...rest, run: { ...own, metadata: meta } });
+  const args: Record<string, unknown> = { ...kwargs };
+  for (const flag of Object.keys(NOT_ASKED_FOR)) if (args[flag] === false) delete args[flag];
+  return JSON.stringify({
+    ...rest,
+    ...(attempt === 1 ? {} : { attempt }),
+    run: { ...own, metadata: meta, kwargs: args },
+  });
 }
 
 function unpack(threadId: string, runId: string, text: string): RunRecord {
-  const { run, ...rest } = JSON.parse(text) as RunRecord;
+  const { run, attempt = 1, ...rest } = JSON.parse(text) as RunRecord;
   const metadata = { ...run.metadata, graph_id: rest.graphId, assistant_id: run.assistant_id };
-  return { ...rest, run: { ...run, run_id: runId, thread_id: threadId, metadata } };
+  const kwargs = { ...NOT_ASKED_FOR, ...run.kwargs };
+  return { ...rest, attempt, run: { ...run, run_id: runId, thread_id: threadId, metadata, kwargs } };
 }
 
 export class Runs {
@@ -106,7 +116,7 @@ export class Runs {
     let skip = options.offset;
     for (const [key, text] of this.#db.range({ ...prefixRange(keys.runsOf(threadId)), reverse: true })) {
       if (found.length >= options.limit) break;
-      const record = unpack(threadId, key.slice(key.lastIndexOf("/") + 1), text);
+      const record = unpack(threadId, lastId(key), text);
       if (options.status !== undefined && record.run.status !== options.status) continue;
       if (skip > 0) skip--;
       else found.push(record);
@@ -131,10 +141,7 @@ export class Runs {
   deletionOf(threadId: string): Write[] {
     const writes: Write[] = [];
     for (const [key] of this.#db.range(prefixRange(keys.runsOf(threadId)))) {
-      writes.push(
-        { key, value: undefined },
-        { key: keys.queued(key.slice(key.lastIndexOf("/") + 1)), value: undefined },
-      );
+      writes.push({ key, value: undefined }, { key: keys.queued(lastId(key)), value: undefined });
     }
     return writes;
   }

@@ -1,6 +1,7 @@
 // The stored form of a checkpoint. There are three of these per turn of a conversation, so its fields have short names, and what can
 // be told from the rest is left out.
 import { isUuid } from "../ids.ts";
+import { longId, shortId } from "./short-id.ts";
 import type { ValueRef } from "./value-log.ts";
 
 /** A checkpoint as it is stored. Short names: there are three of these per turn. */
@@ -31,12 +32,14 @@ export interface CheckpointRecord {
 const GREGORIAN_TICKS = 122_192_928_000_000_000n;
 
 /** The text of a record, without what can be told from the rest: most checkpoints are of one format and were named when they were made. */
-export function packCheckpoint(id: string, { v, ts, m, ...rest }: CheckpointRecord): string {
+export function packCheckpoint(id: string, { v, ts, m, p, d, ...rest }: CheckpointRecord): string {
   const { parents, ...meta } = m;
   const plainParents = typeof parents === "object" && parents !== null && Object.keys(parents).length === 0;
   return JSON.stringify({
     ...(v === 4 ? {} : { v }),
     ...(ts === timeOfId(id) ? {} : { ts }),
+    ...(p === undefined ? {} : { p: shortId(p) }),
+    ...(d === undefined ? {} : { d: shortId(d) }),
     ...rest,
     m: plainParents ? meta : m,
     ...(plainParents ? {} : { n: 1 }),
@@ -45,8 +48,15 @@ export function packCheckpoint(id: string, { v, ts, m, ...rest }: CheckpointReco
 
 /** The record of such a text. */
 export function unpackCheckpoint(id: string, text: string): CheckpointRecord {
-  const { v = 4, ts, m, n, ...rest } = JSON.parse(text) as CheckpointRecord & { n?: 1 };
-  return { ...rest, v, ts: ts ?? timeOfId(id), m: n === 1 ? m : { ...m, parents: {} } };
+  const { v = 4, ts, m, n, p, d, ...rest } = JSON.parse(text) as CheckpointRecord & { n?: 1 };
+  return {
+    ...rest,
+    v,
+    ts: ts ?? timeOfId(id),
+    m: n === 1 ? m : { ...m, parents: {} },
+    ...(p === undefined ? {} : { p: longId(p) }),
+    ...(d === undefined ? {} : { d: longId(d) }),
+  };
 }
 
 /** The ISO time in a UUID version 6, in whose first 60 bits are tenths of microseconds since 15 October 1582. */

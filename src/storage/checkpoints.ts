@@ -6,7 +6,7 @@ import { packCheckpoint, unpackCheckpoint, type CheckpointRecord } from "./check
 import { wireOf } from "./codec.ts";
 import type { BufferedDatabase } from "./buffered.ts";
 import { prefixRange, type Write } from "./database.ts";
-import { dec, keys } from "./keys.ts";
+import { dec, decId, keys, lastId } from "./keys.ts";
 import { ValueLog, type PlacedValue, type ValueRef } from "./value-log.ts";
 
 /** What many checkpoints share: those of one run, and mostly those of all runs of a thread. */
@@ -106,7 +106,7 @@ export class CheckpointStore {
       reverse: true,
     };
     for (const [key, text] of this.db.range(options.limit === undefined ? range : { ...range, limit: options.limit })) {
-      const id = key.slice(key.lastIndexOf("/") + 1);
+      const id = lastId(key);
       yield { threadId, ns, id, record: unpackCheckpoint(id, text) };
     }
   }
@@ -133,7 +133,7 @@ export class CheckpointStore {
       const [first] = this.db.range({ start: from, end, limit: 1 });
       if (first === undefined) return found;
       const thread = first[0].slice(keys.allCheckpoints.length, first[0].indexOf("/", keys.allCheckpoints.length));
-      found.push(dec(thread));
+      found.push(decId(thread));
       from = prefixRange(`${keys.allCheckpoints}${thread}/`).end;
     }
   }
@@ -168,7 +168,7 @@ export class CheckpointStore {
     const prefix = keys.writesOf(threadId, ns, id);
     const found: StoredWrite[] = [];
     for (const [key, text] of this.db.range(prefixRange(prefix))) {
-      for (const write of parseWrites(dec(key.slice(prefix.length)), text)) found.push(write);
+      for (const write of parseWrites(lastId(key), text)) found.push(write);
     }
     return found;
   }
