@@ -6,7 +6,7 @@ set -euo pipefail
 mkdir -p "$1"
 cd "$1"
 echo '{ "private": true }' >package.json
-install() { timeout 180 npm install --no-audit --no-fund --loglevel=error "$@" </dev/null >&2; }
+install() { timeout 60 npm install --no-audit --no-fund --loglevel=error "$@" </dev/null >&2; }
 
 install node@24 || true
 bin=$PWD/node_modules/node/bin

@@ -225,6 +225,7 @@ export class RunEngine {
     this.#finished.keep(run.id, { threadId: run.threadId, attempt: run.record.attempt, log: run.log });
     run.log.close();
     run.resolveEnd(end);
+    run.checkpoints.values.rest(run.threadId);
     this.#queue.remove(run);
   }
 

@@ -41,7 +41,7 @@ export interface SuperstepUpdates {
 /** Task id under which LangGraph keeps writes that belong to no task. */
 const NULL_TASK = "00000000-0000-0000-0000-000000000000";
 /** Characters of ready states that are kept. */
-const CACHE_CHARS = 16 * 1024 * 1024;
+const CACHE_CHARS = 4 * 1024 * 1024;
 /** History entries that are made in one go before others get their turn. */
 const HISTORY_SLICE = 25;
 

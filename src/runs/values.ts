@@ -3,7 +3,7 @@ import { LRUCache } from "lru-cache";
 import type { CheckpointStore } from "../storage/checkpoints.ts";
 
 /** Characters of values that are kept. */
-const CACHE_CHARS = 16 * 1024 * 1024;
+const CACHE_CHARS = 4 * 1024 * 1024;
 
 export class ThreadValues {
   readonly #checkpoints: CheckpointStore;

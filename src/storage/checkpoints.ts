@@ -64,9 +64,9 @@ export class CheckpointStore {
   /** @param transient the store lives as long as one run, so that its caches need no bounds. */
   constructor(db: BufferedDatabase, transient = false) {
     this.db = db;
-    this.#newest = transient ? new Map() : new LRUCache({ max: 2000 });
+    this.#newest = transient ? new Map() : new LRUCache({ max: 500 });
     this.values = new ValueLog(db, !transient);
-    this.#contexts = transient ? new Map() : new LRUCache({ max: 1000 });
+    this.#contexts = transient ? new Map() : new LRUCache({ max: 500 });
   }
 
   /** Calls `listener` after anything of a thread's checkpoints changed; for caches. */

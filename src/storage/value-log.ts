@@ -27,7 +27,9 @@ const SMALL_LIST_CHARS = 256;
 /** A version cut into more ranges than this is written anew. */
 const MAX_RANGES = 48;
 /** Characters of list elements whose newest version is kept in memory, over all threads. */
-const HEAD_CACHE_CHARS = 2 * 1024 * 1024;
+const HEAD_CACHE_CHARS = 4 * 1024 * 1024;
+/** What a thread keeps in memory between its runs is worth it from this many characters on; less is read again as quickly. */
+const KEEP_FROM_CHARS = 8 * 1024;
 
 /** Whether a list is worth a place of its own for every element. */
 export function isLongList(parts: readonly string[]): boolean {
@@ -149,6 +151,12 @@ export class ValueLog {
   /** Forgets what is in memory of a thread, after its keys were deleted. */
   forget(threadId: string): void {
     this.#threads.delete(threadId);
+  }
+
+  /** A run of this thread has ended, and another may be long in coming. */
+  rest(threadId: string): void {
+    const cache = this.#threads.get(threadId);
+    if (cache !== undefined && cache.chars < KEEP_FROM_CHARS) this.#threads.delete(threadId);
   }
 
   #thread(threadId: string): ThreadCache {

@@ -14,6 +14,7 @@ const LANGGRAPH = [
   "@langchain/langgraph-checkpoint@1.1.5",
   "@langchain/langgraph-sdk@1.12.4",
 ];
+const RETRY = ["--fetch-retries=5", "--fetch-retry-mintimeout=500", "--fetch-retry-maxtimeout=5000"];
 /** Milliseconds after which a command of npm is given up: one that searches for versions may search for minutes. */
 const BOUND = 90_000;
 
@@ -62,8 +63,9 @@ async function run(cwd: string, command: string, ...args: string[]): Promise<Res
   return result;
 }
 
+/** Installs what was packed. A request that fails is repeated soon: left to itself npm waits ten seconds, and then a minute. */
 const install = (cwd: string, ...flags: string[]): Promise<Result> =>
-  run(cwd, "npm", "install", "--no-audit", "--no-fund", "--prefer-offline", ...flags, tarball, ...LANGGRAPH);
+  run(cwd, "npm", "install", "--no-audit", "--no-fund", "--prefer-offline", ...RETRY, ...flags, tarball, ...LANGGRAPH);
 
 /** Starts `npx agent-server dev`, which ends with the test. `pid` is the server's, behind npx. */
 async function dev(cwd: string) {

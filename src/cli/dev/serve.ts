@@ -9,6 +9,7 @@ import { onStop } from "../signals.ts";
 import { count, plain } from "../text.ts";
 import { printAddress, printReady } from "./banner.ts";
 import { eventPrinter } from "./events.ts";
+import { keepHeapSmall } from "./memory.ts";
 
 /** Serves until a signal comes. */
 export async function serve(cli: Cli, flags: DevFlags): Promise<void> {
@@ -16,6 +17,7 @@ export async function serve(cli: Cli, flags: DevFlags): Promise<void> {
   const output = await cli.output();
   // Listening from the first moment: Ctrl-C while graphs load must not leave half a server behind.
   const signalled = new Promise<StopSignal>((resolve) => onStop(io, resolve));
+  keepHeapSmall();
   const { startServer } = await import("../../server/start.ts");
   const server = await startServer({
     cwd: io.cwd,
