@@ -4,7 +4,6 @@ import { ApiError } from "../errors.ts";
 import type { GraphVersion, LangGraphRuntime } from "../graphs/types.ts";
 import { timestamp } from "../ids.ts";
 import type { Assistants } from "../resources/assistants.ts";
-import type { Json } from "../resources/json.ts";
 import { hasEnded, runNotFound, type RunError, type RunRecord, type Runs, type RunStatus } from "../resources/runs.ts";
 import { threadNotFound, type Threads } from "../resources/threads.ts";
 import { buffered, type BufferedDatabase } from "../storage/buffered.ts";
@@ -19,7 +18,7 @@ import { FinishedLogs } from "./finished-logs.ts";
 import { RunLedger } from "./ledger.ts";
 import { RunQueue } from "./queue.ts";
 import { recover, type Recovery } from "./recovery.ts";
-import { newRun, refuseBusy, serverConfigurable, type RunRequest } from "./request.ts";
+import { newRun, refuseBusy, runMetadata, serverConfigurable, type RunRequest } from "./request.ts";
 import { errorJson, withInterrupts } from "./result.ts";
 import type { ThreadValues } from "./values.ts";
 
@@ -146,7 +145,7 @@ export class RunEngine {
         store: this.#options.store,
         sink: run.log,
         signal: run.controller.signal,
-        metadata: this.#metadata(run, kit),
+        metadata: runMetadata(run.record, kit.runtime.version, this.#options.apiUrl()),
         configurable: serverConfigurable(run.record),
         onDrain: (drain) => {
           run.drain = drain;
@@ -157,19 +156,6 @@ export class RunEngine {
       end = { kind: "failed", error: describeError(error), cause: error };
     }
     this.#end(run, end);
-  }
-
-  #metadata({ record }: ActiveRun, kit: GraphKit): Json {
-    return {
-      ...record.run.metadata,
-      run_id: record.run.run_id,
-      thread_id: record.run.thread_id,
-      run_attempt: record.attempt,
-      langgraph_version: kit.runtime.version,
-      langgraph_plan: "developer",
-      langgraph_host: "self-hosted",
-      langgraph_api_url: this.#options.apiUrl(),
-    };
   }
 
   #update(run: ActiveRun, status: RunStatus, error?: RunError): void {

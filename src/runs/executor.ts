@@ -1,6 +1,6 @@
 // Runs one graph once: builds its config, streams it, turns what it streams into events, and says how it ended.
 // It knows no queue, no thread records and no HTTP; what goes in and what comes out is plain data.
-import type { GraphRunConfig, GraphVersion, LangGraphRuntime, RunnableGraph } from "../graphs/types.ts";
+import type { GraphVersion, LangGraphRuntime, RunnableGraph } from "../graphs/types.ts";
 import type { Json } from "../resources/json.ts";
 import type { RunError, RunRecord } from "../resources/runs.ts";
 import type { CheckpointStore } from "../storage/checkpoints.ts";
@@ -8,7 +8,7 @@ import type { Codec } from "../storage/codec.ts";
 import type { SaverFactory } from "../storage/saver.ts";
 import { bindGraph } from "./bind.ts";
 import { ChunkEvents, graphModes, type EventSink } from "./chunks.ts";
-import { interruptsOf } from "./result.ts";
+import { graphInput, runConfig } from "./run-config.ts";
 import { visibleChannels } from "./visible.ts";
 
 /** What an execution works with. */
@@ -141,75 +141,6 @@ function takeChunk(events: ChunkEvents, chunk: unknown, subgraphs: boolean): voi
 function isResumed({ record, checkpoints }: Execution): boolean {
   const { thread_id, run_id } = record.run;
   return checkpoints.get(thread_id, "")?.record.d === run_id;
-}
-
-function runConfig({ record, configurable, metadata }: Execution, resumed: boolean): GraphRunConfig {
-  const { config, context, checkpoint } = record.run.kwargs;
-  const {
-    configurable: own,
-    recursion_limit,
-    run_name,
-    max_concurrency,
-    tags,
-  } = config as {
-    configurable?: Json;
-    recursion_limit?: number;
-    run_name?: string;
-    max_concurrency?: number;
-    tags?: string[];
-  };
-  const from = resumed ? {} : checkpointConfig(checkpoint);
-  const { checkpoint_id: _id, checkpoint_ns: _ns, checkpoint_map: _map, ...rest } = own ?? {};
-  return {
-    configurable: { ...(resumed ? rest : own), ...from, ...configurable },
-    metadata: { ...metadata },
-    ...(tags === undefined ? {} : { tags }),
-    ...(context === undefined ? {} : { context }),
-    ...(recursion_limit === undefined ? {} : { recursionLimit: recursion_limit }),
-    ...(run_name === undefined ? {} : { runName: run_name }),
-    ...(max_concurrency === undefined ? {} : { maxConcurrency: max_concurrency }),
-  };
-}
-
-/** The parts of a checkpoint reference that LangGraph reads. */
-export function checkpointConfig(checkpoint: Json | undefined): Json {
-  if (checkpoint === undefined) return {};
-  const { checkpoint_id, checkpoint_ns, checkpoint_map } = checkpoint;
-  return {
-    ...(checkpoint_id == null ? {} : { checkpoint_id }),
-    ...(checkpoint_ns == null ? {} : { checkpoint_ns }),
-    ...(checkpoint_map == null ? {} : { checkpoint_map }),
-  };
-}
-
-function graphInput({ record, runtime, checkpoints }: Execution): unknown {
-  const { input, command } = record.run.kwargs;
-  if (command === undefined) return input ?? null;
-  const Command = runtime.langgraph["Command"] as new (fields: Json) => unknown;
-  const { resume, update, goto } = command;
-  return new Command({
-    ...(resume === undefined ? {} : { resume: answer(resume, checkpoints, record.run.thread_id) }),
-    ...(update == null ? {} : { update }),
-    ...(goto == null ? {} : { goto: sends(goto, runtime) }),
-  });
-}
-
-/** LangGraph takes `false`, `0` and `""` for no answer, unless they are given to the interrupts by their ids. */
-function answer(resume: unknown, checkpoints: CheckpointStore, threadId: string): unknown {
-  if (resume !== false && resume !== 0 && resume !== "") return resume;
-  const waiting = Object.values(interruptsOf(checkpoints, threadId)).flat();
-  const ids = waiting.map(({ id }) => id).filter((id) => typeof id === "string");
-  return ids.length === 0 ? resume : Object.fromEntries(ids.map((id) => [id, resume]));
-}
-
-/** `{node, input}` objects among the targets of `goto` become LangGraph's Send. */
-function sends(goto: unknown, runtime: LangGraphRuntime): unknown {
-  const Send = runtime.langgraph["Send"] as new (node: string, args: unknown) => unknown;
-  const one = (target: unknown): unknown =>
-    typeof target === "object" && target !== null
-      ? new Send(String((target as Json)["node"]), (target as Json)["input"])
-      : target;
-  return Array.isArray(goto) ? goto.map(one) : one(goto);
 }
 
 /** The metadata that all runs like this one have. */

@@ -123,6 +123,20 @@ export function serverConfigurable(record: RunRecord): Json {
   return { run_id, thread_id, graph_id: record.graphId, assistant_id };
 }
 
+/** The metadata that everything of a run carries: tokens, tasks, checkpoints (wire-api §3.11). */
+export function runMetadata({ run, attempt }: RunRecord, langgraphVersion: string, apiUrl: string): Json {
+  return {
+    ...run.metadata,
+    run_id: run.run_id,
+    thread_id: run.thread_id,
+    run_attempt: attempt,
+    langgraph_version: langgraphVersion,
+    langgraph_plan: "developer",
+    langgraph_host: "self-hosted",
+    langgraph_api_url: apiUrl,
+  };
+}
+
 /** The run as clients see it: `kwargs.config` as the graph gets it. */
 export function publicRun(record: RunRecord): RunJson {
   const { run } = record;

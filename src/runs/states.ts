@@ -3,20 +3,15 @@
 import { LRUCache } from "lru-cache";
 import { ApiError } from "../errors.ts";
 import { GraphLoadError, UnknownGraphError } from "../graphs/errors.ts";
-import type {
-  GraphRunConfig,
-  GraphStateSnapshot,
-  GraphStateTask,
-  GraphVersion,
-  RunnableGraph,
-} from "../graphs/types.ts";
+import type { GraphRunConfig, GraphStateSnapshot, GraphVersion, RunnableGraph } from "../graphs/types.ts";
 import { timestamp, withOffset } from "../ids.ts";
 import type { Json } from "../resources/json.ts";
 import type { ThreadRecord, Threads } from "../resources/threads.ts";
 import type { CheckpointStore, StoredCheckpoint } from "../storage/checkpoints.ts";
 import { bindGraph } from "./bind.ts";
 import type { GraphKit } from "./engine.ts";
-import { checkpointConfig } from "./executor.ts";
+import { checkpointConfig } from "./run-config.ts";
+import { taskJson } from "./state-json.ts";
 import { visibleChannels } from "./visible.ts";
 import { interruptsOf } from "./result.ts";
 
@@ -273,43 +268,4 @@ export class ThreadStates {
 function graphUnavailable(error: unknown): unknown {
   if (error instanceof UnknownGraphError) return new ApiError(404, error.message);
   return error instanceof GraphLoadError ? new ApiError(422, error.message) : error;
-}
-
-function taskJson({ id, name, path, error, interrupts, state, result }: GraphStateTask): Json {
-  const snapshot = state !== undefined && "values" in state ? (state as GraphStateSnapshot) : undefined;
-  return {
-    id,
-    name,
-    ...(path === undefined ? {} : { path }),
-    error: error === undefined || error === null ? null : errorText(error),
-    interrupts,
-    checkpoint: state === undefined ? null : checkpointReference(snapshot?.config ?? (state as GraphRunConfig)),
-    state: snapshot === undefined ? null : snapshotJson(snapshot),
-    ...(result === undefined ? {} : { result }),
-  };
-}
-
-/** The state of a subgraph inside a task. */
-function snapshotJson({ values, next, tasks, metadata, config, createdAt, parentConfig }: GraphStateSnapshot): Json {
-  return {
-    values,
-    next,
-    tasks: tasks.map(taskJson),
-    metadata: metadata ?? null,
-    checkpoint: checkpointReference(config),
-    created_at: createdAt === undefined ? null : withOffset(createdAt),
-    parent_checkpoint: parentConfig === undefined ? null : checkpointReference(parentConfig),
-    interrupts: tasks.flatMap((task) => task.interrupts),
-  };
-}
-
-function checkpointReference({ configurable }: GraphRunConfig): Json {
-  const { thread_id, checkpoint_ns = "", ...rest } = configurable ?? {};
-  return { thread_id, checkpoint_ns, ...checkpointConfig(rest) };
-}
-
-function errorText(error: unknown): string {
-  if (typeof error === "string") return error;
-  const { name, message } = error as { name?: string; message?: string };
-  return message === undefined ? JSON.stringify(error) : name === undefined ? message : `${name}: ${message}`;
 }

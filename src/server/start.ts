@@ -1,36 +1,24 @@
 // Puts a server together: project, storage, engine, application, socket; and takes it apart again in the right order.
 // It listens before the graphs are loaded: what needs a graph waits for it.
 import type { RequestListener } from "node:http";
-import { createRequire } from "node:module";
 import { join, resolve } from "node:path";
 import { toNodeHandler } from "srvx/node";
 import { applyEnv } from "../config/env.ts";
-import { ConfigError, loadProject } from "../config/load.ts";
+import { loadProject } from "../config/load.ts";
 import type { ProjectConfig } from "../config/types.ts";
-import { frameOfError } from "../graphs/errors.ts";
 import { GraphHost } from "../graphs/host.ts";
-import { watchFiles } from "../graphs/watch.ts";
-import { Assistants } from "../resources/assistants.ts";
-import { Runs } from "../resources/runs.ts";
-import { Threads } from "../resources/threads.ts";
-import { RunEngine, type GraphKit } from "../runs/engine.ts";
 import { describeError } from "../runs/executor.ts";
-import { ThreadStates } from "../runs/states.ts";
-import { ThreadValues } from "../runs/values.ts";
-import { CheckpointStore } from "../storage/checkpoints.ts";
-import { Codec } from "../storage/codec.ts";
 import type { BufferedDatabase } from "../storage/buffered.ts";
 import { prefixRange } from "../storage/database.ts";
 import { keys } from "../storage/keys.ts";
-import { LongTermStore } from "../storage/long-term-store.ts";
 import { openStorage } from "../storage/open.ts";
-import { saverFactory } from "../storage/saver.ts";
 import type { App } from "./app.ts";
+import { assemble } from "./assemble.ts";
+import { watchConfig } from "./config-watch.ts";
 import { demoProject } from "./demo.ts";
 import { listenOn } from "./listen.ts";
 import { appOf } from "./routes.ts";
-import type { Services } from "./services.ts";
-import type { RunningServer, ServerEvent, StartOptions } from "./types.ts";
+import type { RunningServer, StartOptions } from "./types.ts";
 
 /** Folder of the state beside the config file. */
 const DATA_DIR = ".agent-server";
@@ -38,8 +26,6 @@ const DATA_DIR = ".agent-server";
 const STOP_GRACE_MS = 3000;
 /** Bytes of a request body, unless HTTP_MAX_REQUEST_BODY_BYTES says otherwise. */
 const MAX_BODY_BYTES = 64 * 1024 * 1024;
-
-const { version } = createRequire(import.meta.url)("../../package.json") as { version: string };
 
 /**
  * Starts a server.
@@ -131,95 +117,6 @@ export async function startServer(options: StartOptions): Promise<RunningServer>
 function countOf(database: BufferedDatabase, prefix: string): number {
   const { start, end } = prefixRange(prefix);
   return database.count(start, end);
-}
-
-/** Everything behind the routes. */
-function assemble(parts: {
-  project: ProjectConfig;
-  graphs: GraphHost;
-  database: BufferedDatabase;
-  jobs: number;
-  apiUrl: () => string;
-  onEvent: (event: ServerEvent) => void;
-}): Services {
-  const { project, graphs, database } = parts;
-  const threads = new Threads(database);
-  const runs = new Runs(database);
-  const assistants = new Assistants(database);
-  const checkpoints = new CheckpointStore(database);
-  const values = new ThreadValues(checkpoints);
-  const store = new LongTermStore(database);
-  let kitPromise: Promise<GraphKit> | undefined;
-  const kit = (): Promise<GraphKit> =>
-    (kitPromise ??= graphs.runtime().then(
-      (runtime) => ({ runtime, codec: new Codec(runtime), makeSaver: saverFactory(runtime) }),
-      (error: unknown) => {
-        kitPromise = undefined;
-        throw error;
-      },
-    ));
-  const graph = (id: string) => graphs.get(id);
-  const engine = new RunEngine({
-    db: database,
-    threads,
-    runs,
-    assistants,
-    checkpoints,
-    values,
-    store,
-    graph,
-    kit,
-    jobs: parts.jobs,
-    apiUrl: parts.apiUrl,
-    onFailure({ run }, { error, message }, cause) {
-      parts.onEvent({
-        type: "run-failed",
-        run_id: run.run_id,
-        thread_id: run.thread_id,
-        error: `${error}: ${message}`,
-        diagnostic: cause === undefined ? null : frameOfError(cause, project.root),
-      });
-    },
-  });
-  const states = new ThreadStates({
-    threads,
-    checkpoints,
-    store,
-    graph,
-    kit,
-    isBusy: (threadId) => engine.isBusy(threadId),
-  });
-  return { http: project.http, version, graphs, assistants, threads, runs, engine, states, values, store };
-}
-
-/** Follows the config file and the env file; a broken edit is reported and changes nothing. */
-function watchConfig(
-  { cwd, config, onEvent }: StartOptions,
-  project: ProjectConfig,
-  reconfigure: (project: ProjectConfig) => Promise<void>,
-): { close(): void } {
-  const pathsOf = ({ file, envFile }: ProjectConfig): string[] => [file, envFile].filter((path) => path !== null);
-  let watcher: { close(): void };
-  let last = Promise.resolve();
-  const reload = async (): Promise<void> => {
-    try {
-      const loaded = await loadProject({ cwd, config: config ?? project.file ?? cwd });
-      for (const diagnostic of loaded.warnings) onEvent({ type: "diagnostic", diagnostic });
-      if (loaded.config === null) return;
-      await reconfigure(loaded.config);
-      watcher.close();
-      watcher = watchFiles(pathsOf(loaded.config), onChange);
-    } catch (error) {
-      if (error instanceof ConfigError)
-        for (const diagnostic of error.diagnostics) onEvent({ type: "diagnostic", diagnostic });
-      else onEvent({ type: "log", level: "error", message: error instanceof Error ? error.message : String(error) });
-    }
-  };
-  const onChange = (): void => {
-    last = last.then(reload);
-  };
-  watcher = watchFiles(pathsOf(project), onChange);
-  return { close: () => watcher.close() };
 }
 
 /** Lets the LangGraph SDK inside a graph find this server without a URL, as on the hosted platform. */

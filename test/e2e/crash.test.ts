@@ -276,7 +276,7 @@ class Lane {
     for (let i = this.#random.integer(4); i >= 0; i--) {
       const { thread } = queue;
       const name = `${graph} ${++this.#count}`;
-      const input = { name, file: this.file, ms: this.#random.integer(25) };
+      const input = { name, file: this.file, ms: this.#random.integer(graph === "slow" ? 25 : 8) };
       const body = { assistant_id: graph, input, if_not_exists: "create" };
       const { run_id } = (await this.#send("POST", `/threads/${thread}/runs`, body)).json as Run;
       this.created.set(run_id, { thread, name, graph });
@@ -296,7 +296,7 @@ class Lane {
     const name = `steps ${++this.#count}`;
     const body = {
       assistant_id: "steps",
-      input: { name, file: this.file },
+      input: { name, file: this.file, ms: this.#random.integer(8) },
       stream_mode: "updates",
       if_not_exists: "create",
     };
