@@ -67,11 +67,16 @@ export class RunEngine {
   readonly #queue: RunQueue;
   readonly #ledger: RunLedger;
   readonly #finished = new FinishedLogs();
+  /** Graphs have been loaded: a run that is started runs at once. Before, a crash must not count as an attempt of it. */
+  #loaded = false;
 
   constructor(options: EngineOptions) {
     this.#options = options;
     this.#queue = new RunQueue(options.jobs, (run) => void this.#run(run));
-    this.#ledger = new RunLedger({ ...options, unfinishedOf: (threadId) => this.#queue.lane(threadId).length });
+    this.#ledger = new RunLedger({
+      ...options,
+      hasOthers: (threadId, runId) => this.#queue.lane(threadId).some(({ id }) => id !== runId),
+    });
   }
 
   /**
@@ -92,7 +97,7 @@ export class RunEngine {
     const stateless = threadId === undefined;
     const record = newRun(request, assistant, thread, {
       stateless,
-      startsNow: request.after_seconds === undefined && this.#queue.isFree(thread.thread_id),
+      startsNow: this.#loaded && request.after_seconds === undefined && this.#queue.isFree(thread.thread_id),
       ephemeral: stateless && caller !== "background" && request.on_completion === "delete",
     });
     this.#ledger.created(record, thread, caller === "wait");
@@ -129,14 +134,15 @@ export class RunEngine {
   }
 
   async #run(run: ActiveRun): Promise<void> {
-    if (run.record.run.status !== "running") {
-      this.#update(run, "running");
-      this.#ledger.changed(run.record);
-    }
     run.log.push("metadata", JSON.stringify({ run_id: run.id, attempt: run.record.attempt }));
     let end: ExecutionEnd;
     try {
       const [version, kit] = await Promise.all([this.#options.graph(run.record.graphId), this.#options.kit()]);
+      this.#loaded = true;
+      if (run.record.run.status !== "running") {
+        this.#update(run, "running");
+        this.#ledger.changed(run.record);
+      }
       end = await execute({
         record: run.record,
         version,
@@ -208,7 +214,9 @@ export class RunEngine {
 
   #leave(run: ActiveRun, end: RunEnd): void {
     this.#active.delete(run.id);
-    this.#finished.keep(run.id, { threadId: run.threadId, attempt: run.record.attempt, log: run.log });
+    const { attempt, deleteAfter, ephemeral } = run.record;
+    const vanishes = deleteAfter === true && ephemeral !== true;
+    this.#finished.keep(run.id, { threadId: run.threadId, attempt, log: run.log, end: vanishes ? end : undefined });
     run.log.close();
     run.resolveEnd(end);
     run.checkpoints.values.rest(run.threadId);
@@ -265,6 +273,8 @@ export class RunEngine {
   async join(threadId: string, runId: string): Promise<RunEnd> {
     const active = this.#activeOn(threadId, runId);
     if (active !== undefined) return active.ended;
+    const kept = this.#finished.find(threadId, runId)?.end;
+    if (kept !== undefined) return kept;
     const { run, error } = this.#options.runs.get(threadId, runId);
     if (error !== undefined) return { status: run.status, json: errorJson(error) };
     const waiting = Object.values(this.#options.threads.find(threadId)?.interrupts ?? {}).flat();

@@ -46,6 +46,11 @@ export class EventLog {
     this.#hadReader = true;
   }
 
+  /** Characters that are kept. */
+  get chars(): number {
+    return this.#chars;
+  }
+
   /** Somebody read, and nobody does any more. */
   get abandoned(): boolean {
     return this.#hadReader && this.#readers.size === 0;

@@ -3,10 +3,11 @@
 import type { GraphVersion, LangGraphRuntime, RunnableGraph } from "../graphs/types.ts";
 import type { Json } from "../resources/json.ts";
 import type { RunError, RunRecord } from "../resources/runs.ts";
-import type { CheckpointStore } from "../storage/checkpoints.ts";
+import type { CheckpointStore, StoredCheckpoint } from "../storage/checkpoints.ts";
 import type { Codec } from "../storage/codec.ts";
 import type { SaverFactory } from "../storage/saver.ts";
 import { bindGraph } from "./bind.ts";
+import { standsAtBreakpoint } from "./breakpoint.ts";
 import { ChunkEvents, graphModes, type EventSink } from "./chunks.ts";
 import { graphInput, runConfig } from "./run-config.ts";
 import { visibleChannels } from "./visible.ts";
@@ -59,7 +60,8 @@ async function stream(execution: Execution, isAbandoned: () => boolean): Promise
   const { record, codec, runtime, sink, signal } = execution;
   const { kwargs } = record.run;
   try {
-    const resumed = isResumed(execution);
+    const reached = reachedBefore(execution);
+    const resumed = reached !== undefined;
     const config = runConfig(execution, resumed);
     const graph = await execution.version.resolve(config);
     const saver = guardSaver(
@@ -77,6 +79,9 @@ async function stream(execution: Execution, isAbandoned: () => boolean): Promise
     const control = runControl(runtime);
     if (control !== undefined) execution.onDrain(() => control.requestDrain());
     const bound = bindGraph(graph, saver, execution.store);
+    if (resumed && (await standsAtBreakpoint(bound, kwargs, reached))) {
+      return { kind: "done", valuesJson: undefined, interrupts: [] };
+    }
     const options = {
       ...config,
       ...(control === undefined ? {} : { control }),
@@ -137,10 +142,10 @@ function takeChunk(events: ChunkEvents, chunk: unknown, subgraphs: boolean): voi
   else events.chunk([], chunk[0] as string, chunk[1]);
 }
 
-/** Whether an earlier execution of this run got as far as a checkpoint: it goes on from there and takes no input again. */
-function isResumed({ record, checkpoints }: Execution): boolean {
-  const { thread_id, run_id } = record.run;
-  return checkpoints.get(thread_id, "")?.record.d === run_id;
+/** The checkpoint that an earlier execution of this run got to: it goes on from there and takes no input again. */
+function reachedBefore({ record, checkpoints }: Execution): StoredCheckpoint | undefined {
+  const latest = checkpoints.get(record.run.thread_id, "");
+  return latest?.record.d === record.run.run_id ? latest : undefined;
 }
 
 /** The metadata that all runs like this one have. */

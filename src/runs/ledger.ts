@@ -15,8 +15,8 @@ export interface LedgerOptions {
   readonly threads: Threads;
   readonly runs: Runs;
   readonly checkpoints: CheckpointStore;
-  /** How many runs of a thread have not ended, the one in question included. */
-  readonly unfinishedOf: (threadId: string) => number;
+  /** Whether other runs of a thread have not ended. */
+  readonly hasOthers: (threadId: string, runId: string) => boolean;
 }
 
 export class RunLedger {
@@ -64,7 +64,7 @@ export class RunLedger {
     const interrupts = status === "interrupted" ? interruptsOf(checkpoints, threadId) : {};
     this.#putThread(
       { ...head, interrupts, ...(record.error === undefined ? {} : { error: { ...record.error } }) },
-      this.#options.unfinishedOf(threadId) > 1 ? "busy" : status,
+      this.#options.hasOthers(threadId, run_id) ? "busy" : status,
       writes,
     );
   }
@@ -80,7 +80,7 @@ export class RunLedger {
     const idle = Object.keys(interrupts).length > 0 ? "interrupted" : "idle";
     this.#putThread(
       { ...threads.get(threadId), interrupts },
-      this.#options.unfinishedOf(threadId) > 1 ? "busy" : idle,
+      this.#options.hasOthers(threadId, runId) ? "busy" : idle,
       writes,
     );
     checkpoints.forget(threadId);

@@ -1,7 +1,7 @@
 // After a stop, of whatever kind: what waited waits again, what ran goes on from its last checkpoint, and what took the server down
 // with it too often is given up with a reason.
 import type { RunRecord, Runs } from "../resources/runs.ts";
-import { timestamp } from "../ids.ts";
+import { advanceUuid7, timestamp } from "../ids.ts";
 import type { Threads } from "../resources/threads.ts";
 import type { RunLedger } from "./ledger.ts";
 
@@ -30,7 +30,9 @@ export function recover(
 ): Recovery {
   const { runs, threads, ledger } = parts;
   const found = { pending: 0, resumed: 0, failed: 0 };
+  const failed: RunRecord[] = [];
   for (const { record, runId, threadId } of runs.unfinished()) {
+    advanceUuid7(runId);
     if (record === undefined || threads.find(threadId) === undefined) {
       ledger.unqueued(runId);
     } else if (record.run.status !== "running") {
@@ -38,9 +40,7 @@ export function recover(
       queue(record);
     } else if (record.attempt >= MAX_ATTEMPTS) {
       found.failed++;
-      const failed = givenUp(record);
-      ledger.ended(failed, "error");
-      onGivenUp(failed);
+      failed.push(givenUp(record));
     } else {
       found.resumed++;
       const next: RunRecord = {
@@ -51,6 +51,11 @@ export function recover(
       ledger.changed(next);
       queue(next);
     }
+  }
+  // Last, because a thread on which others wait is still busy.
+  for (const record of failed) {
+    ledger.ended(record, "error");
+    onGivenUp(record);
   }
   return found;
 }

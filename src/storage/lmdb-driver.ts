@@ -2,12 +2,13 @@
 // lmdb is opened without fsync per commit: a commit is in the operating system's hands when it returns, so SIGKILL loses nothing.
 // A background fsync follows within SYNC_DELAY_MS. A power cut (or a crash of the operating system) in between can cost the writes
 // since then and, if the disk reorders them, damage the file, which the next start moves aside.
-import { closeSync, existsSync, fsync, mkdirSync, openSync, readSync, statSync } from "node:fs";
+import { closeSync, existsSync, fsync, mkdirSync, openSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { open, type RootDatabase } from "lmdb";
 import type { Driver } from "unstorage";
 import { defineDriver } from "unstorage";
 import type { Database, Range, Write } from "./database.ts";
+import { findDamage } from "./lmdb-pages.ts";
 
 /** Milliseconds between a commit and the fsync that makes it survive a power cut. */
 const SYNC_DELAY_MS = 500;
@@ -18,16 +19,6 @@ const SYNC_DELAY_MS = 500;
 const MAP_BYTES = 16 * 1024 ** 3;
 /** LMDB refuses longer keys. */
 const MAX_KEY_BYTES = 1978;
-/** Layout of the two meta pages that an LMDB file (of the lmdb package, format 2) begins with; numbers are little endian. */
-const META = {
-  magic: 0xbeefc0de,
-  magicAt: 24,
-  pageSizeAt: 48,
-  lastPageAt: 144,
-  transactionAt: 152,
-  bytes: 160,
-} as const;
-
 /** The data file is not one that LMDB can open. */
 export class DamagedStorageError extends Error {
   override readonly name = "DamagedStorageError";
@@ -45,7 +36,10 @@ export function dataFile(folder: string): string {
 export function lmdbDatabase(folder: string): Database {
   mkdirSync(folder, { recursive: true });
   const file = dataFile(folder);
-  if (existsSync(file)) checkHeader(file);
+  if (existsSync(file)) {
+    const damage = findDamage(file);
+    if (damage !== undefined) throw new DamagedStorageError(damage);
+  }
   let root: RootDatabase<string, string>;
   try {
     root = open<string, string>({
@@ -94,39 +88,6 @@ export function lmdbDatabase(folder: string): Database {
       await root.close();
       await syncer.finish();
     },
-  };
-}
-
-/**
- * Refuses a file that does not begin like a database or is shorter than it says, because lmdb itself reads through a memory map
- * and takes the process down on one.
- */
-function checkHeader(file: string): void {
-  const size = statSync(file).size;
-  if (size === 0) return;
-  const fd = openSync(file, "r");
-  try {
-    const first = readMeta(fd, 0);
-    const second = readMeta(fd, first.pageSize);
-    const { lastPage, pageSize } = first.transaction >= second.transaction ? first : second;
-    if ((lastPage + 1) * pageSize > size) {
-      throw new DamagedStorageError(`the data file ends at ${size} bytes and should have ${(lastPage + 1) * pageSize}`);
-    }
-  } finally {
-    closeSync(fd);
-  }
-}
-
-function readMeta(fd: number, at: number): { pageSize: number; lastPage: number; transaction: number } {
-  const page = Buffer.alloc(META.bytes);
-  const read = readSync(fd, page, 0, page.length, at);
-  if (read < page.length || page.readUInt32LE(META.magicAt) !== META.magic) {
-    throw new DamagedStorageError("the data file does not begin like a database");
-  }
-  return {
-    pageSize: page.readUInt32LE(META.pageSizeAt),
-    lastPage: Number(page.readBigUInt64LE(META.lastPageAt)),
-    transaction: Number(page.readBigUInt64LE(META.transactionAt)),
   };
 }
 

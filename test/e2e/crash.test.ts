@@ -100,7 +100,7 @@ class Lane {
     const { integer, member } = this.#random;
     const when = member<Moment["when"]>(MOMENTS);
     if (when === "starting") return { when, ms: integer(500) };
-    return { when, answers: 1 + integer(50), ms: integer(15) };
+    return { when, answers: 1 + integer(40), ms: integer(15) };
   }
 
   /** Starts the server, lets all clients at it, and kills it. */
@@ -276,13 +276,13 @@ class Lane {
     for (let i = this.#random.integer(4); i >= 0; i--) {
       const { thread } = queue;
       const name = `${graph} ${++this.#count}`;
-      const input = { name, file: this.file, ms: this.#random.integer(graph === "slow" ? 25 : 8) };
+      const input = { name, file: this.file, ms: this.#random.integer(graph === "slow" ? 25 : 5) };
       const body = { assistant_id: graph, input, if_not_exists: "create" };
       const { run_id } = (await this.#send("POST", `/threads/${thread}/runs`, body)).json as Run;
       this.created.set(run_id, { thread, name, graph });
       queue.runs.push({ thread, id: run_id });
     }
-    while (queue.runs.length > 5) {
+    while (queue.runs.length > 3) {
       const { thread, id } = queue.runs[0]!;
       const { json } = await this.#send("GET", `/threads/${thread}/runs/${id}/join`);
       this.ended.set(id, "__error__" in (json as object) ? "error" : "success");
@@ -296,7 +296,7 @@ class Lane {
     const name = `steps ${++this.#count}`;
     const body = {
       assistant_id: "steps",
-      input: { name, file: this.file, ms: this.#random.integer(8) },
+      input: { name, file: this.file, ms: this.#random.integer(5) },
       stream_mode: "updates",
       if_not_exists: "create",
     };

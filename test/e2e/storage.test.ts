@@ -226,12 +226,9 @@ test("a deleted thread frees all its keys", async () => {
 
   let server = await startTestServer({ cwd: GRAPHS, dataDir });
   let client = clientOf(server.url);
-  const other = (await client.threads.create()).thread_id;
-  await client.runs.wait(other, "echo", { input: messages("stays") });
   await client.store.putItem(["notes"], "one", { text: "stays" });
   await server.stop();
   const before = await keysNow();
-  expect(before.filter((key) => key.includes(other)).length).toBeGreaterThan(3);
 
   server = await startTestServer({ cwd: GRAPHS, dataDir });
   client = clientOf(server.url);
@@ -242,11 +239,12 @@ test("a deleted thread frees all its keys", async () => {
   await client.runs.wait(thread_id, "subgraph", { input: { ask: true } });
   await client.threads.updateState(thread_id, { values: { log: ["by hand"] } });
   await server.stop();
-  const full = (await keysNow()).filter((key) => key.includes(thread_id));
-  expect(new Set(full.map((key) => key.split("/")[0]))).toEqual(new Set(["t", "r", "k"]));
-  expect(new Set(full.filter((key) => key.startsWith("k/")).map((key) => key.split("/")[2]))).toEqual(
-    new Set(["c", "w", "p", "d"]),
-  );
+  const full = (await keysNow()).filter((key) => !before.includes(key)).map((key) => key.split("/"));
+  const kinds = (at: number, of: string[][]): string[] => [...new Set(of.map((parts) => parts[at]!))];
+  expect(kinds(0, full).toSorted()).toEqual(["k", "r", "t"]);
+  // Checkpoints, pending writes, parts of values, contexts.
+  const ofCheckpoints = full.filter(([kind]) => kind === "k");
+  expect(kinds(2, ofCheckpoints)).toEqual(expect.arrayContaining(["c", "w", "p", "d"]));
 
   server = await startTestServer({ cwd: GRAPHS, dataDir });
   client = clientOf(server.url);
@@ -257,10 +255,10 @@ test("a deleted thread frees all its keys", async () => {
   await gates.entered("deleted");
   await client.threads.delete(thread_id);
   gates.open("deleted");
+  // Another thread's turn behind it, so that whatever the deaf run still does is done.
+  const other = (await client.threads.create()).thread_id;
   await client.runs.wait(other, "gated", { input: { gate: gates.url("deleted"), name: "other" } });
   await client.threads.delete(other);
   await server.stop();
-  const after = await keysNow();
-  expect(after.filter((key) => key.includes(thread_id))).toEqual([]);
-  expect(after).toEqual(before.filter((key) => !key.includes(other)));
+  expect(await keysNow()).toEqual(before);
 });

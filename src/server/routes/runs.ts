@@ -89,7 +89,6 @@ export function runRoutes(route: Route, services: Services): void {
     const threadId = context.uuid("thread_id");
     const runId = context.uuid("run_id");
     const { cancel_on_disconnect } = context.query(joinQuery);
-    engine.record(threadId, runId);
     const active = engine.active(runId);
     if (active !== undefined) cancelWhenGone(context, active, cancel_on_disconnect);
     return waitFor(context.reply, engine.join(threadId, runId), { location: `${runPath(threadId, runId)}/join` });
