@@ -4,12 +4,26 @@ import { jsonObject, limit, offset, optional, queryFlag, queryInt } from "./sche
 
 const threadStatus = z.enum(["idle", "busy", "interrupted", "error"]);
 const sortOrder = optional(z.enum(["asc", "desc"]));
-const uuid = z.string().regex(/^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i, "must be a UUID");
+const uuid = z
+  .string()
+  .regex(/^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i, "must be a UUID")
+  .transform((id) => id.toLowerCase());
+
+/** Characters of a checkpoint id or namespace in the spelling of storage keys. */
+const MAX_REFERENCE_CHARS = 1500;
+
+/** An id or namespace of checkpoints, which becomes a part of a storage key. */
+const reference = z
+  .string()
+  .refine(
+    (text) => text.isWellFormed() && encodeURIComponent(text).length <= MAX_REFERENCE_CHARS,
+    "is not a checkpoint reference",
+  );
 
 export const checkpointReference = z.object({
   thread_id: optional(z.string()),
-  checkpoint_ns: optional(z.string()),
-  checkpoint_id: optional(z.string()),
+  checkpoint_ns: optional(reference),
+  checkpoint_id: optional(reference),
   checkpoint_map: optional(jsonObject),
 });
 
@@ -82,7 +96,7 @@ export const updateStateBody = z.object({
   values: z.unknown().optional(),
   as_node: optional(z.string()),
   checkpoint: optional(checkpointReference),
-  checkpoint_id: optional(z.string()),
+  checkpoint_id: optional(reference),
 });
 
 /** `before` comes as an id, as a checkpoint reference, or as a config that holds one. */
@@ -97,7 +111,9 @@ const before = z
     };
     const id = checkpoint_id ?? configurable?.checkpoint_id;
     return typeof id === "string" ? id : undefined;
-  });
+  })
+  .transform((id) => id || undefined)
+  .pipe(reference.optional());
 
 export const historyBody = z.object({
   limit: limit(),
@@ -106,7 +122,13 @@ export const historyBody = z.object({
   checkpoint: optional(checkpointReference),
 });
 
-export const historyQuery = z.object({ limit: queryInt(1, 1000, 10), before: z.string().optional() });
+export const historyQuery = z.object({
+  limit: queryInt(1, 1000, 10),
+  before: reference.optional().transform((id) => id || undefined),
+});
+
+/** The checkpoint id in a path. */
+export const checkpointParam = reference;
 
 export const ASSISTANT_FIELDS = [
   "assistant_id",

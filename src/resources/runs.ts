@@ -57,6 +57,8 @@ export interface RunRecord {
   readonly deleteAfter?: true;
   /** Nothing of it is stored: it is stateless, somebody waits for it, and it is deleted at its end. */
   readonly ephemeral?: true;
+  /** The thread waited at an interrupt or breakpoint when the run was created. */
+  readonly onInterrupted?: true;
   /** Not to start before this time, in ms since the epoch. */
   readonly notBefore?: number | undefined;
   readonly error?: RunError | undefined;

@@ -120,10 +120,7 @@ export class ChunkEvents {
     if (id === undefined || this.#complete.has(id)) return;
     const before = this.#partial.get(id);
     if (before === undefined)
-      this.#push(
-        "messages/metadata",
-        JSON.stringify({ [id]: "" }).replace('""', () => `{"metadata":${this.#metadataWire(metadata)}}`),
-      );
+      this.#push("messages/metadata", `{${JSON.stringify(id)}:{"metadata":${this.#metadataWire(metadata)}}}`);
     const whole = before?.concat === undefined ? message : before.concat(message);
     this.#partial.set(id, whole);
     this.#push("messages/partial", `[${this.#codec.wireOnce(whole)}]`);

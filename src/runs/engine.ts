@@ -18,7 +18,7 @@ import { FinishedLogs } from "./finished-logs.ts";
 import { RunLedger } from "./ledger.ts";
 import { RunQueue } from "./queue.ts";
 import { recover, type Recovery } from "./recovery.ts";
-import { newRun, refuseBusy, runMetadata, serverConfigurable, type RunRequest } from "./request.ts";
+import { checkpointOf, newRun, refuseBusy, runMetadata, serverConfigurable, type RunRequest } from "./request.ts";
 import { errorJson, withInterrupts } from "./result.ts";
 import type { ThreadValues } from "./values.ts";
 
@@ -67,6 +67,8 @@ export class RunEngine {
   readonly #queue: RunQueue;
   readonly #ledger: RunLedger;
   readonly #finished = new FinishedLogs();
+  /** Changes from outside that are under way, by thread. */
+  readonly #updates = new Map<string, Promise<undefined>>();
   /** Graphs have been loaded: a run that is started runs at once. Before, a crash must not count as an attempt of it. */
   #loaded = false;
 
@@ -91,6 +93,8 @@ export class RunEngine {
       if (request.if_not_exists !== "create") threads.get(threadId);
       this.#checkCheckpoint(threadId, request);
       this.#makeWay(threadId, request.multitask_strategy);
+      // A run that was rolled back took its checkpoints with it.
+      this.#checkCheckpoint(threadId, request);
     }
     const existing = threadId === undefined ? undefined : threads.find(threadId);
     const thread = existing ?? threads.draft(threadId, request.metadata);
@@ -104,8 +108,8 @@ export class RunEngine {
     return this.#add(record, caller === "stream");
   }
 
-  #checkCheckpoint(threadId: string, { checkpoint, checkpoint_id }: RunRequest): void {
-    const { checkpoint_id: id = checkpoint_id, checkpoint_ns: ns = "" } = (checkpoint ?? {}) as Record<
+  #checkCheckpoint(threadId: string, request: RunRequest): void {
+    const { checkpoint_id: id, checkpoint_ns: ns = "" } = (checkpointOf(request) ?? {}) as Record<
       string,
       string | undefined
     >;
@@ -177,22 +181,21 @@ export class RunEngine {
   #end(run: ActiveRun, end: ExecutionEnd): void {
     // A run that was rolled back or deleted has left already.
     if (this.#active.get(run.id) !== run) return;
-    if (end.kind === "drained" || (end.kind === "aborted" && run.stopReason === "park")) return this.#park(run);
-    if (end.kind === "failed") this.#options.onFailure(run.record, end.error, end.cause);
-    let result: RunEnd;
+    let result: RunEnd | undefined;
     try {
-      result = this.#settle(run, end);
+      if (end.kind === "failed") this.#options.onFailure(run.record, end.error, end.cause);
+      const parked = end.kind === "drained" || (end.kind === "aborted" && run.stopReason === "park");
+      result = parked ? this.#park(run) : this.#settle(run, end);
     } catch (error) {
       // Storage fails: whoever waits must learn it, and the next start finds the run as it was stored last.
-      const failure = describeError(error);
-      this.#options.onFailure(run.record, failure, error);
-      result = { status: "error", json: errorJson(failure) };
+      result = { status: "error", json: errorJson(describeError(error)) };
+    } finally {
+      if (end.kind === "failed") run.log.push("error", JSON.stringify(end.error));
+      this.#leave(run, result ?? CUT_OFF);
     }
-    if (end.kind === "failed") run.log.push("error", JSON.stringify(end.error));
-    this.#leave(run, result);
   }
 
-  #settle(run: ActiveRun, end: Exclude<ExecutionEnd, { kind: "drained" }>): RunEnd {
+  #settle(run: ActiveRun, end: ExecutionEnd): RunEnd {
     if (end.kind === "failed") {
       this.#update(run, "error", end.error);
       this.#ledger.ended(run.record, "error");
@@ -202,13 +205,16 @@ export class RunEngine {
     const stored = (): string => (latest === undefined ? "{}" : run.checkpoints.valuesJson(latest));
     if (end.kind === "done") {
       this.#update(run, "success");
-      if (end.interrupts !== undefined && end.valuesJson !== undefined)
+      const opaque = latest !== undefined && run.checkpoints.context(run.threadId, latest.record).opaque === true;
+      if (end.valuesJson !== undefined && (opaque || end.interrupts !== undefined)) {
         run.checkpoints.showValues(run.threadId, end.valuesJson);
+      }
       this.#ledger.ended(run.record, end.interrupts === undefined ? "idle" : "interrupted");
       return { status: "success", json: withInterrupts(end.valuesJson ?? stored(), end.interrupts) };
     }
     this.#update(run, "interrupted");
-    this.#ledger.ended(run.record, latest?.record.d === run.id ? "interrupted" : "idle");
+    const status = latest?.record.d === run.id ? "interrupted" : this.#ledger.statusWithout(run.record);
+    this.#ledger.ended(run.record, status);
     return { status: "interrupted", json: withInterrupts(stored(), undefined) };
   }
 
@@ -224,10 +230,10 @@ export class RunEngine {
   }
 
   /** Leaves a run to the next start of the server: pending, from its last checkpoint, in the same attempt. */
-  #park(run: ActiveRun): void {
+  #park(run: ActiveRun): RunEnd {
     this.#update(run, "pending");
     this.#ledger.changed(run.record);
-    this.#leave(run, run.record.ephemeral ? CUT_OFF : PARKED);
+    return run.record.ephemeral ? CUT_OFF : PARKED;
   }
 
   /** Stops a run that has not ended, whether it runs or waits. */
@@ -324,13 +330,40 @@ export class RunEngine {
   }
 
   /** Deletes a thread with its runs and checkpoints, in one batch; runs that have not ended are stopped. @throws ApiError 404 */
-  deleteThread(threadId: string): void {
+  async deleteThread(threadId: string): Promise<void> {
+    await this.#updates.get(threadId);
     if (this.#options.threads.find(threadId) === undefined) throw threadNotFound(threadId);
     const lane = this.#queue.lane(threadId).toReversed();
     for (const run of lane) run.stop("rollback");
     this.#ledger.threadDeleted(threadId);
     for (const run of lane) this.#leave(run, { status: "interrupted", json: "{}" });
     this.#finished.dropThread(threadId);
+  }
+
+  /**
+   * Changes a thread from outside a run: one change at a time, none while a run is there, and no run starts meanwhile.
+   * @throws ApiError 404 unknown thread; 409 busy.
+   */
+  async update<T>(threadId: string, change: () => Promise<T>): Promise<T> {
+    const before = this.#updates.get(threadId);
+    const mine = (async (): Promise<T> => {
+      await before;
+      this.#options.threads.get(threadId);
+      if (this.isBusy(threadId)) throw new ApiError(409, "Thread is busy");
+      const release = this.#queue.hold(threadId);
+      try {
+        return await change();
+      } finally {
+        release();
+      }
+    })();
+    const done = mine.then(
+      () => undefined,
+      () => undefined,
+    );
+    this.#updates.set(threadId, done);
+    void done.then(() => this.#updates.get(threadId) === done && this.#updates.delete(threadId));
+    return mine;
   }
 
   /** Queues what had not ended when the server stopped; at start, before requests come in. */

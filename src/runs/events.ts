@@ -86,7 +86,11 @@ export class EventLog {
     }
     if (this.#chars > MAX_LOG_CHARS) {
       let drop = 0;
-      for (let chars = this.#chars; chars > MAX_LOG_CHARS / 2; drop++) chars -= this.#events[drop]!.frame.length;
+      // The newest stays, however large it is.
+      const last = this.#events.length - 1;
+      for (let chars = this.#chars; chars > MAX_LOG_CHARS / 2 && drop < last; drop++) {
+        chars -= this.#events[drop]!.frame.length;
+      }
       this.#drop(drop);
       const first = this.#events[0]?.id ?? this.#next;
       for (const reader of this.#readers) if (reader.cursor < first) reader.cutOff();
@@ -121,7 +125,7 @@ export class EventLog {
   framesFrom(cursor: number, modes: ReadonlySet<string> | undefined): { text: string; next: number } {
     const first = this.#events[0]?.id ?? this.#next;
     let text = "";
-    for (let i = cursor - first; i < this.#events.length; i++) {
+    for (let i = Math.max(0, cursor - first); i < this.#events.length; i++) {
       const event = this.#events[i]!;
       if (modes === undefined || event.mode === undefined || modes.has(event.mode)) text += event.frame;
     }
@@ -163,10 +167,14 @@ export class LogReader {
 
   /** Nothing more will come. */
   get ended(): boolean {
-    return this.#cutOff || this.#log.closed;
+    return this.#log.closed;
   }
 
-  /** The reader was too slow for the log's bound. */
+  /** The reader was too slow for the log's bound: events that it has not read are gone. */
+  get lost(): boolean {
+    return this.#cutOff;
+  }
+
   cutOff(): void {
     this.#cutOff = true;
     this.wake();

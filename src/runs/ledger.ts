@@ -57,7 +57,11 @@ export class RunLedger {
     if (record.deleteAfter) return this.#dropHidden(record);
     const { db, threads, runs, checkpoints } = this.#options;
     const { thread_id: threadId, run_id } = record.run;
-    const writes: Write[] = [runs.writeOf(record), { key: keys.queued(run_id), value: undefined }];
+    const writes: Write[] = [
+      runs.writeOf(record),
+      { key: keys.queued(run_id), value: undefined },
+      ...(mayHaveAnswered(record) ? checkpoints.forgetUndo(threadId, run_id) : []),
+    ];
     const thread = threads.find(threadId);
     if (thread === undefined) return db.write(writes);
     const { error: _error, ...head } = thread;
@@ -77,7 +81,7 @@ export class RunLedger {
     const { thread_id: threadId, run_id: runId } = record.run;
     const writes = [...runs.deletion(threadId, runId), ...rollbackWrites(checkpoints, threadId, runId)];
     const interrupts = interruptsOf(checkpoints, threadId, runId);
-    const idle = Object.keys(interrupts).length > 0 ? "interrupted" : "idle";
+    const idle = record.onInterrupted === true || Object.keys(interrupts).length > 0 ? "interrupted" : "idle";
     this.#putThread(
       { ...threads.get(threadId), interrupts },
       this.#options.hasOthers(threadId, runId) ? "busy" : idle,
@@ -108,6 +112,12 @@ export class RunLedger {
     this.#options.db.write([{ key: keys.queued(runId), value: undefined }]);
   }
 
+  /** The status of a thread on which a run was stopped before it got anywhere: what it was before the run. */
+  statusWithout({ run, onInterrupted }: RunRecord): ThreadStatus {
+    const waits = Object.keys(interruptsOf(this.#options.checkpoints, run.thread_id)).length > 0;
+    return waits || onInterrupted === true ? "interrupted" : "idle";
+  }
+
   #putThread(thread: ThreadRecord, status: ThreadStatus, writes: readonly Write[]): void {
     const { db, threads } = this.#options;
     const now = timestamp();
@@ -120,4 +130,9 @@ export class RunLedger {
   #dropHidden(record: RunRecord): void {
     this.threadDeleted(record.run.thread_id);
   }
+}
+
+/** Whether a run may have changed what waits at checkpoints of earlier runs: only one that takes no input does. */
+function mayHaveAnswered({ run }: RunRecord): boolean {
+  return run.kwargs.command !== undefined || run.kwargs.input === undefined || run.kwargs.input === null;
 }

@@ -1,4 +1,5 @@
-// Which run may run: one at a time per thread, in the order of receipt, and so many at once over all threads.
+// Which run may run: one at a time per thread, in the order of receipt among those that are due, and so many at once over all
+// threads.
 // Nothing polls: a place that becomes free, and a time that has come, wake exactly the runs that waited for it.
 import type { ActiveRun } from "./active.ts";
 
@@ -13,15 +14,13 @@ export class RunQueue {
   #ready: ActiveRun[] = [];
   #running = 0;
   #stopped = false;
+  /** Threads on which no run may start for now. */
+  readonly #held = new Set<string>();
 
   /** @param jobs how many runs may run at once. @param start begins a run; it must call `ended` some time. */
   constructor(jobs: number, start: (run: ActiveRun) => void) {
     this.#jobs = jobs;
     this.#start = start;
-  }
-
-  get running(): number {
-    return this.#running;
   }
 
   /** Runs of a thread that have not ended, the running one first. */
@@ -31,7 +30,7 @@ export class RunQueue {
 
   /** Whether a run that is added to this thread now would start at once. */
   isFree(threadId: string): boolean {
-    return !this.#stopped && this.#running < this.#jobs && !this.#lanes.has(threadId);
+    return !this.#stopped && this.#running < this.#jobs && !this.#lanes.has(threadId) && !this.#held.has(threadId);
   }
 
   /** Adds a run behind those of its thread and starts it if it may. */
@@ -63,24 +62,42 @@ export class RunQueue {
     for (const lane of this.#lanes.values()) for (const run of lane) clearTimeout(run.timer);
   }
 
+  /** Lets no run start on a thread until the answer is called. */
+  hold(threadId: string): () => void {
+    this.#held.add(threadId);
+    return () => {
+      this.#held.delete(threadId);
+      this.#wake(threadId);
+    };
+  }
+
   #wake(threadId: string): void {
-    const head = this.#lanes.get(threadId)?.[0];
-    if (head === undefined || head.started || this.#stopped) return;
-    const delay = (head.record.notBefore ?? 0) - Date.now();
+    const next = this.#next(threadId);
+    if (next === undefined) return;
+    const delay = (next.record.notBefore ?? 0) - Date.now();
     if (delay > 0) {
-      clearTimeout(head.timer);
-      head.timer = setTimeout(() => this.#wake(threadId), Math.min(delay, MAX_TIMER_MS)).unref();
+      clearTimeout(next.timer);
+      next.timer = setTimeout(() => this.#wake(threadId), Math.min(delay, MAX_TIMER_MS)).unref();
       return;
     }
-    if (this.#running < this.#jobs) this.#begin(head);
-    else if (!this.#ready.includes(head)) this.#ready.push(head);
+    if (this.#running < this.#jobs) this.#begin(next);
+    else if (!this.#ready.includes(next)) this.#ready.push(next);
+  }
+
+  /** The run that is to start next on a thread: the first that is due, else the one that is due first. */
+  #next(threadId: string): ActiveRun | undefined {
+    const lane = this.lane(threadId);
+    if (this.#stopped || this.#held.has(threadId) || lane.some(({ started }) => started)) return undefined;
+    const now = Date.now();
+    const due = lane.find(({ record }) => (record.notBefore ?? 0) <= now);
+    return due ?? lane.toSorted((a, b) => a.record.notBefore! - b.record.notBefore!)[0];
   }
 
   /** Gives free places to those that waited longest. */
   #fill(): void {
     while (this.#running < this.#jobs && this.#ready.length > 0 && !this.#stopped) {
       const next = this.#ready.shift()!;
-      if (!next.started && this.#lanes.get(next.threadId)?.[0] === next) this.#begin(next);
+      if (this.#next(next.threadId) === next) this.#begin(next);
     }
   }
 

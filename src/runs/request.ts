@@ -1,6 +1,7 @@
 // What a caller asks for when it creates a run, and the record that comes of it.
 import { ApiError } from "../errors.ts";
 import { timestamp, uuid7 } from "../ids.ts";
+import { checkpointReference } from "../resources/bodies.ts";
 import type { Assistant } from "../resources/assistants.ts";
 import type { Json } from "../resources/json.ts";
 import type { MultitaskStrategy, RunJson, RunKwargs, RunRecord } from "../resources/runs.ts";
@@ -83,14 +84,17 @@ export function newRun(
     ...(place.stateless ? { stateless: true } : {}),
     ...(kwargs.temporary ? { deleteAfter: true } : {}),
     ...(place.ephemeral ? { ephemeral: true } : {}),
+    ...(thread.status === "interrupted" ? { onInterrupted: true } : {}),
     ...(request.after_seconds === undefined ? {} : { notBefore: Date.now() + request.after_seconds * 1000 }),
   };
 }
 
-/** The checkpoint to start from: the whole reference, or the older single id. */
-function checkpointOf({ checkpoint, checkpoint_id }: RunRequest): Json | undefined {
+/** The checkpoint to start from: the whole reference, the older single id, or what the config names. */
+export function checkpointOf({ checkpoint, checkpoint_id, config }: RunRequest): Json | undefined {
   if (checkpoint !== undefined && Object.keys(checkpoint).length > 0) return checkpoint;
-  return checkpoint_id === undefined ? undefined : { checkpoint_id };
+  if (checkpoint_id !== undefined) return { checkpoint_id };
+  const named = checkpointReference.safeParse((config?.["configurable"] as Json | undefined) ?? {}).data;
+  return named?.checkpoint_id === undefined ? undefined : (named as Json);
 }
 
 /** Later configs win, key by key; `configurable` and `tags` are merged. */

@@ -5,7 +5,7 @@ import { keys } from "../storage/keys.ts";
 
 /** The changes that leave a thread as it was before the run. */
 export function rollbackWrites(checkpoints: CheckpointStore, threadId: string, runId: string): Write[] {
-  const writes: Write[] = [];
+  const writes: Write[] = [...checkpoints.undo(threadId, runId)];
   for (const ns of checkpoints.namespaces(threadId)) {
     for (const { id, record } of checkpoints.list(threadId, ns)) {
       if (record.d !== runId) continue;

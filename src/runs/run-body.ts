@@ -16,13 +16,14 @@ const fields = z.object({
   input: z.unknown().optional(),
   command: optional(commandBody),
   checkpoint: optional(checkpointReference),
-  checkpoint_id: optional(z.string()),
+  checkpoint_id: checkpointReference.shape.checkpoint_id,
   metadata: optional(jsonObject),
   config: optional(
     z.looseObject({
       tags: optional(z.array(z.string())),
       recursion_limit: optional(z.int().min(1)),
       configurable: optional(jsonObject),
+      metadata: optional(jsonObject),
       run_name: optional(z.string()),
       max_concurrency: optional(z.int().min(1)),
     }),

@@ -32,9 +32,8 @@ export function runConfig(
     tags?: string[];
   };
   const from = resumed ? {} : checkpointConfig(checkpoint);
-  const { checkpoint_id: _id, checkpoint_ns: _ns, checkpoint_map: _map, ...rest } = own ?? {};
   return {
-    configurable: { ...(resumed ? rest : own), ...from, ...configurable },
+    configurable: { ...withoutInner(own), ...from, ...configurable },
     metadata: { ...metadata },
     ...(tags === undefined ? {} : { tags }),
     ...(context === undefined ? {} : { context }),
@@ -42,6 +41,12 @@ export function runConfig(
     ...(run_name === undefined ? {} : { runName: run_name }),
     ...(max_concurrency === undefined ? {} : { maxConcurrency: max_concurrency }),
   };
+}
+
+/** A caller's configurable without the checkpoint, which has its own place, and without settings that only LangGraph may make. */
+function withoutInner(configurable: Json = {}): Json {
+  const { checkpoint_id: _id, checkpoint_ns: _ns, checkpoint_map: _map, ...rest } = configurable;
+  return Object.fromEntries(Object.entries(rest).filter(([key]) => !key.startsWith("__pregel")));
 }
 
 /** The parts of a checkpoint reference that LangGraph reads. */

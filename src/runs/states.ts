@@ -2,7 +2,6 @@
 // JSON as they are; LangGraph is asked only which tasks come next, and gets a checkpoint without values for that.
 import { LRUCache } from "lru-cache";
 import { ApiError } from "../errors.ts";
-import { GraphLoadError, UnknownGraphError } from "../graphs/errors.ts";
 import type { GraphRunConfig, GraphStateSnapshot, GraphVersion, RunnableGraph } from "../graphs/types.ts";
 import { timestamp, withOffset } from "../ids.ts";
 import type { Json } from "../resources/json.ts";
@@ -22,6 +21,8 @@ export interface StatesOptions {
   readonly graph: (id: string) => Promise<GraphVersion>;
   readonly kit: () => Promise<GraphKit>;
   readonly isBusy: (threadId: string) => boolean;
+  /** Makes a change while nothing else happens on a thread. */
+  readonly exclusive: <T>(threadId: string, change: () => Promise<T>) => Promise<T>;
 }
 
 /** One superstep of updates to import. */
@@ -206,7 +207,7 @@ export class ThreadStates {
     update: { values: unknown; asNode?: string | undefined; checkpoint?: Json | undefined },
   ): Promise<Json> {
     const config = { configurable: { thread_id: threadId, ...checkpointConfig(update.checkpoint) } };
-    return this.#change(threadId, config, (graph) => graph.updateState(config, update.values, update.asNode));
+    return this.#exclusive(threadId, config, (graph) => graph.updateState(config, update.values, update.asNode));
   }
 
   /** Applies imported supersteps in their order. Throws as `update` does. */
@@ -220,7 +221,15 @@ export class ThreadStates {
         asNode: as_node,
       })),
     }));
-    return this.#change(threadId, config, (graph) => graph.bulkUpdateState(config, steps));
+    return this.#exclusive(threadId, config, (graph) => graph.bulkUpdateState(config, steps));
+  }
+
+  #exclusive(
+    threadId: string,
+    config: GraphRunConfig,
+    change: (graph: RunnableGraph) => Promise<GraphRunConfig>,
+  ): Promise<Json> {
+    return this.#options.exclusive(threadId, () => this.#change(threadId, config, change));
   }
 
   async #change(
@@ -230,12 +239,9 @@ export class ThreadStates {
   ): Promise<Json> {
     const { threads, checkpoints } = this.#options;
     const thread = threads.get(threadId);
-    if (this.#options.isBusy(threadId)) throw new ApiError(409, "Thread is busy");
     const graphId = thread.metadata["graph_id"];
     if (typeof graphId !== "string") throw new ApiError(400, `Thread ${threadId} has no graph ID`);
-    const version = await this.#options.graph(graphId).catch((error: unknown) => {
-      throw graphUnavailable(error);
-    });
+    const version = await this.#options.graph(graphId);
     const { checkpoint_id: id, checkpoint_ns: ns = "" } = (config.configurable ?? {}) as {
       checkpoint_id?: string;
       checkpoint_ns?: string;
@@ -251,7 +257,8 @@ export class ThreadStates {
     } catch (error) {
       throw new ApiError(422, error instanceof Error ? error.message : String(error));
     }
-    const { next } = await graph.getState({ configurable: { thread_id: threadId } });
+    const { next, values } = await graph.getState({ configurable: { thread_id: threadId } });
+    checkpoints.showValues(threadId, (await this.#options.kit()).codec.wire(values));
     const now = timestamp();
     threads.put({
       ...threads.get(threadId),
@@ -262,10 +269,4 @@ export class ThreadStates {
     });
     return { thread_id: threadId, checkpoint_ns: "", ...checkpointConfig(after.configurable) };
   }
-}
-
-/** The error for a thread whose graph is not in the config any more, or does not load: nothing that trying again would mend. */
-function graphUnavailable(error: unknown): unknown {
-  if (error instanceof UnknownGraphError) return new ApiError(404, error.message);
-  return error instanceof GraphLoadError ? new ApiError(422, error.message) : error;
 }

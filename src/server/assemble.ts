@@ -74,6 +74,7 @@ export function assemble(parts: {
     graph,
     kit,
     isBusy: (threadId) => engine.isBusy(threadId),
+    exclusive: (threadId, change) => engine.update(threadId, change),
   });
   return { http: project.http, version, graphs, assistants, threads, runs, engine, states, values, store };
 }

@@ -2,6 +2,7 @@
 import { FastResponse } from "srvx";
 import { ZodError } from "zod";
 import { ApiError, CliError } from "../errors.ts";
+import { GraphLoadError, UnknownGraphError } from "../graphs/errors.ts";
 
 const JSON_TYPE = "application/json";
 
@@ -62,6 +63,9 @@ export function pagination(page: {
 function describe(error: unknown): { status: number; detail: string } {
   if (error instanceof ApiError) return error;
   if (error instanceof ZodError) return { status: 422, detail: validationDetail(error) };
+  // A graph that does not load or is gone is the user's to mend; a 5xx would make clients try again for nothing.
+  if (error instanceof GraphLoadError) return { status: 422, detail: error.message };
+  if (error instanceof UnknownGraphError) return { status: 404, detail: error.message };
   if (error instanceof CliError) return { status: 503, detail: error.message };
   const { status, statusCode, message } = error as { status?: unknown; statusCode?: unknown; message?: unknown };
   const code = typeof status === "number" ? status : statusCode;

@@ -59,11 +59,16 @@ class ReaderStream extends Readable {
 
   #pump(): void {
     if (!this.#wanted || this.destroyed) return;
+    // Not ended but broken: the client is to come back for the rest.
+    if (this.#reader.lost) return void this.destroy(new Error("the client is too slow for this stream"));
     const ended = this.#reader.ended;
     const text = this.#prelude + this.#reader.read();
     this.#prelude = "";
     if (text !== "") this.#wanted = this.push(text);
-    if (ended) this.push(null);
+    if (!ended) return;
+    clearInterval(this.#heartbeat);
+    this.#wanted = false;
+    this.push(null);
   }
 
   override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {

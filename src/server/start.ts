@@ -47,7 +47,8 @@ export async function startServer(options: StartOptions): Promise<RunningServer>
     onMovedAside: (moved) => onEvent({ type: "moved-aside", ...moved }),
     onError: (error) => onEvent({ type: "log", level: "error", message: `Storage: ${describeError(error).message}` }),
   });
-  const opened = [() => claim?.release(), () => storage.dispose()];
+  // What to take down again, the last first.
+  const opened: (() => unknown)[] = [() => claim?.release(), () => storage.dispose()];
   const undo = async (): Promise<void> => {
     for (const close of opened.toReversed()) await close();
     updateEnv({});
@@ -59,7 +60,6 @@ export async function startServer(options: StartOptions): Promise<RunningServer>
     const services = assemble({ project, graphs, database, jobs: options.jobs, apiUrl: () => url, onEvent });
     const { engine, assistants, store } = services;
     assistants.sync(project.graphs);
-    const recovered = engine.recover();
     const report = (error: unknown): void =>
       onEvent({
         type: "log",
@@ -69,19 +69,32 @@ export async function startServer(options: StartOptions): Promise<RunningServer>
     let app: App = appOf(services, { host, report });
 
     const maxRequestBodySize = Number(process.env["HTTP_MAX_REQUEST_BODY_BYTES"]) || MAX_BODY_BYTES;
-    const handler = toNodeHandler((request) => app.fetch(request), { maxRequestBodySize }) as RequestListener;
+    // Nothing is recovered before the port is ours, and nothing is answered before all is recovered.
+    let open: () => void;
+    const recovery = new Promise<void>((done) => {
+      open = done;
+    });
+    let isOpen = false;
+    const answer = (request: Request): Response | Promise<Response> =>
+      isOpen ? app.fetch(request) : recovery.then(() => app.fetch(request));
+    const handler = toNodeHandler(answer, { maxRequestBodySize }) as RequestListener;
     const listening = await listenOn(handler, { port: options.port, host, strict: options.strictPort });
     ({ url } = listening);
+    opened.push(() => listening.close());
     claim?.update({ port: listening.port, url });
+    const recovered = engine.recover();
+    opened.push(() => engine.stop(0));
+    isOpen = true;
+    open!();
     if (options.port !== 0 && listening.port !== options.port)
       onEvent({ type: "port-taken", wanted: options.port, port: listening.port });
     if (recovered.pending + recovered.resumed + recovered.failed > 0) onEvent({ type: "recovered", ...recovered });
 
     const reconfigure = async (next: ProjectConfig): Promise<void> => {
       updateEnv(next.env);
+      await graphs.reconfigure(next);
       assistants.sync(next.graphs);
       app = appOf({ ...services, http: next.http }, { host, report });
-      await graphs.reconfigure(next);
     };
     const configWatch =
       options.reload && project.file !== null ? watchConfig(options, project, reconfigure) : undefined;
@@ -103,7 +116,6 @@ export async function startServer(options: StartOptions): Promise<RunningServer>
         retract();
         const result = await engine.stop(STOP_GRACE_MS);
         store.stop();
-        await listening.close();
         await undo();
         return result;
       },

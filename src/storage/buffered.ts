@@ -1,6 +1,6 @@
 // Group commit: what need not be stored before its caller goes on is collected and committed together, within one turn of the event
 // loop or with the next write that must be stored at once, whichever comes first. The order of all writes is kept.
-import type { Database, Range, Write } from "./database.ts";
+import { checkKeys, type Database, type Range, type Write } from "./database.ts";
 
 /** A database that can also store a little later. */
 export interface BufferedDatabase extends Database {
@@ -20,12 +20,12 @@ export function buffered(database: Database, onError: (error: unknown) => void =
   let scheduled = false;
 
   const commit = (more: readonly Write[]): void => {
-    if (pending.size === 0) {
-      database.write(more);
-      return;
-    }
-    for (const { key, value } of more) pending.set(key, value);
-    database.write(Array.from(pending, ([key, value]) => ({ key, value })));
+    checkKeys(more);
+    if (pending.size === 0) return database.write(more);
+    // In a copy: what cannot be written must not stand in the way of what comes after it.
+    const merged = new Map(pending);
+    for (const { key, value } of more) merged.set(key, value);
+    database.write(Array.from(merged, ([key, value]) => ({ key, value })));
     pending.clear();
   };
   const flush = (): void => {
@@ -42,6 +42,7 @@ export function buffered(database: Database, onError: (error: unknown) => void =
     get: (key) => (pending.has(key) ? pending.get(key) : database.get(key)),
     write: commit,
     writeSoon(writes) {
+      checkKeys(writes);
       for (const { key, value } of writes) pending.set(key, value);
       if (scheduled) return;
       scheduled = true;

@@ -6,7 +6,7 @@ import { packCheckpoint, unpackCheckpoint, type CheckpointRecord } from "./check
 import { wireOf } from "./codec.ts";
 import type { BufferedDatabase } from "./buffered.ts";
 import { prefixRange, type Write } from "./database.ts";
-import { dec, decId, keys, lastId } from "./keys.ts";
+import { dec, decId, enc, keys, lastId } from "./keys.ts";
 import { ValueLog, type PlacedValue, type ValueRef } from "./value-log.ts";
 
 /** What many checkpoints share: those of one run, and mostly those of all runs of a thread. */
@@ -48,14 +48,16 @@ export interface NewCheckpoint extends Omit<CheckpointRecord, "r"> {
 /** Contexts of one thread that are kept in memory. */
 const MAX_CONTEXTS = 100;
 
-type Newest = Map<string, StoredCheckpoint | null>;
+interface Newest {
+  readonly newest: StoredCheckpoint | null;
+}
 
 const EMPTY_CONTEXT: CheckpointContext = { metadata: {}, visible: null };
 
 export class CheckpointStore {
   readonly db: BufferedDatabase;
   readonly values: ValueLog;
-  /** The newest checkpoint of each namespace of the threads that were used last; null where there is none. */
+  /** The newest checkpoint of the root graph on the threads that were used last; null where there is none. */
   readonly #newest: Map<string, Newest> | LRUCache<string, Newest>;
   /** Contexts of the threads that were used last, by thread and id. */
   readonly #contexts: Map<string, Map<string, CheckpointContext>> | LRUCache<string, Map<string, CheckpointContext>>;
@@ -80,19 +82,17 @@ export class CheckpointStore {
 
   /** The checkpoint with `id`, or the newest of the namespace. */
   get(threadId: string, ns: string, id?: string): StoredCheckpoint | undefined {
-    const newest = this.#newestOf(threadId, ns);
-    if (id === undefined || newest === null || newest.id === id) return newest ?? undefined;
+    const newest = id === undefined || ns === "" ? this.#newestOf(threadId, ns) : null;
+    if (id === undefined || newest?.id === id) return newest ?? undefined;
     const text = this.db.get(keys.checkpoint(threadId, ns, id));
     return text === undefined ? undefined : { threadId, ns, id, record: unpackCheckpoint(id, text) };
   }
 
   #newestOf(threadId: string, ns: string): StoredCheckpoint | null {
-    let known = this.#newest.get(threadId);
-    if (known === undefined) this.#newest.set(threadId, (known = new Map()));
-    let newest = known.get(ns);
+    let newest = ns === "" ? this.#newest.get(threadId)?.newest : undefined;
     if (newest === undefined) {
       [newest = null] = this.list(threadId, ns, { limit: 1 });
-      known.set(ns, newest);
+      if (ns === "") this.#newest.set(threadId, { newest });
     }
     return newest;
   }
@@ -149,9 +149,9 @@ export class CheckpointStore {
     }
     const stored: StoredCheckpoint = { threadId, ns, id, record: { ...record, r: refs } };
     writes.push({ key: keys.checkpoint(threadId, ns, id), value: packCheckpoint(id, stored.record) });
-    const newest = this.#newestOf(threadId, ns);
+    const newest = ns === "" ? this.#newestOf(threadId, ns) : undefined;
     this.db.writeSoon(writes);
-    if (newest === null || newest.id <= id) this.#newest.get(threadId)?.set(ns, stored);
+    if (newest === null || (newest !== undefined && newest.id <= id)) this.#newest.set(threadId, { newest: stored });
     this.#changed(threadId);
   }
 
@@ -174,7 +174,15 @@ export class CheckpointStore {
   }
 
   /** Adds the writes of one task: regular ones stay as they were first stored, special ones (index < 0) are replaced. */
-  putWrites(threadId: string, ns: string, id: string, taskId: string, writes: readonly StoredWrite[]): void {
+  putWrites(
+    threadId: string,
+    ns: string,
+    id: string,
+    taskId: string,
+    writes: readonly StoredWrite[],
+    runId?: string,
+  ): void {
+    if (writes.length === 0) return;
     const key = keys.writes(threadId, ns, id, taskId);
     const before = this.db.get(key);
     let all = writes;
@@ -184,8 +192,40 @@ export class CheckpointStore {
       all = [...merged.values()];
     }
     const text = all.map((write) => `${write.index}\t${enclose(write.channel)}\t${write.stored}`).join("\n");
-    if (text !== before) this.db.writeSoon([{ key, value: text }]);
+    if (text === before) return;
+    this.db.writeSoon([{ key, value: text }, ...this.#undoOf({ threadId, ns, id, taskId }, before, runId)]);
     this.#changed(threadId);
+  }
+
+  /**
+   * What a run found at a checkpoint of an earlier run, when it answers interrupts there: rolling the run back puts that back.
+   * Kept once per record, as it was before the run's first change.
+   */
+  #undoOf(
+    { threadId, ns, id, taskId }: { threadId: string; ns: string; id: string; taskId: string },
+    before: string | undefined,
+    runId: string | undefined,
+  ): Write[] {
+    if (runId === undefined || this.get(threadId, ns, id)?.record.d === runId) return [];
+    const key = keys.undo(threadId, runId, ns, id, taskId);
+    return this.db.get(key) === undefined ? [{ key, value: before ?? "" }] : [];
+  }
+
+  /** The changes that put back what a run changed at checkpoints of earlier runs. */
+  undo(threadId: string, runId: string): Write[] {
+    const prefix = keys.undoOf(threadId, runId);
+    const writes: Write[] = [];
+    for (const [key, before] of this.db.range(prefixRange(prefix))) {
+      const [ns = "", id = "", taskId = ""] = key.slice(prefix.length).split("/");
+      const changed = keys.writes(threadId, dec(ns), decId(id), decId(taskId));
+      writes.push({ key: changed, value: before === "" ? undefined : before }, { key, value: undefined });
+    }
+    return writes;
+  }
+
+  /** The changes that forget what a run changed, when it has ended. */
+  forgetUndo(threadId: string, runId: string): Write[] {
+    return Array.from(this.db.range(prefixRange(keys.undoOf(threadId, runId))), ([key]) => ({ key, value: undefined }));
   }
 
   /** The context of a checkpoint; an empty one when it has none. */
@@ -255,12 +295,14 @@ export class CheckpointStore {
   }
 
   /**
-   * Keeps the values that the newest checkpoint is shown with, where they are not its own: tasks beside an interrupted one have
-   * finished, and what they returned is part of the state already.
+   * Keeps the values that the newest checkpoint is shown with, where they cannot be read from it: tasks beside an interrupted one
+   * have finished, and what they returned is part of the state already; or the graph has delta channels.
    */
   showValues(threadId: string, json: string): void {
     const newest = this.get(threadId, "");
-    if (newest === undefined || !this.writes(threadId, "", newest.id).some(({ index }) => index >= 0)) return;
+    if (newest === undefined) return;
+    const opaque = this.context(threadId, newest.record).opaque === true;
+    if (!opaque && !this.writes(threadId, "", newest.id).some(({ index }) => index >= 0)) return;
     this.db.writeSoon([{ key: keys.shownValues(threadId), value: newest.id + json }]);
     this.#changed(threadId);
   }
@@ -288,9 +330,8 @@ export class CheckpointStore {
   }
 }
 
-/** Channel names go into a line that is split at tabs. */
-const enclose = (channel: string): string =>
-  channel.replaceAll("%", "%25").replaceAll("\t", "%09").replaceAll("\n", "%0A");
+/** Channel names go into a line that is split at tabs; they come from graphs and, in commands, from clients. */
+const enclose = (channel: string): string => (/^[\w:+-]*$/.test(channel) ? channel : enc(channel));
 const disclose = (text: string): string => (text.includes("%") ? decodeURIComponent(text) : text);
 
 function parseWrites(taskId: string, text: string): StoredWrite[] {

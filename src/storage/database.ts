@@ -31,6 +31,18 @@ export interface Database {
   close(): Promise<void>;
 }
 
+/** LMDB refuses longer keys; no driver takes them, so that what works in memory works on disk. */
+export const MAX_KEY_BYTES = 1978;
+
+/** @throws RangeError when a key is too long; nothing is written then. */
+export function checkKeys(writes: readonly Write[]): void {
+  for (const { key } of writes) {
+    if (key.length > MAX_KEY_BYTES / 3 && Buffer.byteLength(key) > MAX_KEY_BYTES) {
+      throw new RangeError(`a storage key would be longer than ${MAX_KEY_BYTES} bytes: ${key.slice(0, 60)}…`);
+    }
+  }
+}
+
 /** The range of all keys that begin with `prefix` (which ends in a separator). */
 export function prefixRange(prefix: string): { start: string; end: string } {
   const last = prefix.charCodeAt(prefix.length - 1);

@@ -5,7 +5,7 @@ import { LRUCache } from "lru-cache";
 import { longId, shortId } from "./short-id.ts";
 
 /** One part of a key, safe and printable; order is kept for ASCII letters, digits, `-` and `_`. */
-export const enc = (part: string): string => encodeURIComponent(part);
+export const enc = (part: string): string => encodeURIComponent(part.toWellFormed());
 /** The part before `enc`. */
 export const dec = (part: string): string => decodeURIComponent(part);
 
@@ -56,6 +56,10 @@ export const keys = {
   items: "s/",
   /** Values of the newest checkpoint as they are shown, when a superstep was interrupted halfway. */
   shownValues: (threadId: string) => `k/${encId(threadId)}/v`,
+  /** Pending writes as they were before a run changed them at a checkpoint of an earlier run. */
+  undo: (threadId: string, runId: string, ns: string, id: string, taskId: string) =>
+    `k/${encId(threadId)}/u/${encId(runId)}/${enc(ns)}/${encId(id)}/${encId(taskId)}`,
+  undoOf: (threadId: string, runId: string) => `k/${encId(threadId)}/u/${encId(runId)}/`,
   /** What the checkpoints of one run share: metadata and the names of the visible channels. */
   context: (threadId: string, contextId: string) => `k/${encId(threadId)}/d/${enc(contextId)}`,
 } as const;

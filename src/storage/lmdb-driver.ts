@@ -17,8 +17,6 @@ const SYNC_DELAY_MS = 500;
  * which count as memory of this process. Not on Windows, where a map makes the file as large.
  */
 const MAP_BYTES = 16 * 1024 ** 3;
-/** LMDB refuses longer keys. */
-const MAX_KEY_BYTES = 1978;
 /** The data file is not one that LMDB can open. */
 export class DamagedStorageError extends Error {
   override readonly name = "DamagedStorageError";
@@ -59,11 +57,6 @@ export function lmdbDatabase(folder: string): Database {
     get: (key) => root.get(key),
     write(writes: readonly Write[]) {
       if (closed) throw new Error("the database is closed");
-      for (const { key } of writes) {
-        if (key.length > MAX_KEY_BYTES / 3 && Buffer.byteLength(key) > MAX_KEY_BYTES) {
-          throw new RangeError(`storage key longer than ${MAX_KEY_BYTES} bytes`);
-        }
-      }
       root.transactionSync(() => {
         for (const { key, value } of writes) {
           if (value === undefined) root.removeSync(key);

@@ -115,7 +115,7 @@ function checkValue(
     bytes = Buffer.allocUnsafe(length);
     readSync(trees.fd, bytes, 0, length, first * trees.pageSize + HEADER);
   }
-  if (isText && (!isUtf8(bytes) || bytes.includes(0))) throw new Damage(`a value on page ${number} is not text`);
+  if (isText && !isUtf8(bytes)) throw new Damage(`a value on page ${number} is not text`);
 }
 
 /** Marks pages as used by one entry of one tree. */

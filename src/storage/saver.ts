@@ -165,7 +165,7 @@ export function saverFactory(runtime: Pick<LangGraphRuntime, "checkpoint">): Sav
       for (const write of encoded) {
         ready.push({ ...write, stored: typeof write.stored === "string" ? write.stored : await write.stored });
       }
-      this.#store.putWrites(threadId, ns, id, taskId, ready);
+      this.#store.putWrites(threadId, ns, id, taskId, ready, this.#writer?.run?.id);
     }
 
     async deleteThread(threadId: string): Promise<void> {
@@ -201,7 +201,7 @@ export function saverFactory(runtime: Pick<LangGraphRuntime, "checkpoint">): Sav
     /** For lists with elements that only LangGraph's serializer can keep. */
     async #placeSlow(live: unknown[]): Promise<PlacedValue> {
       const parts = await Promise.all(live.map((item) => this.#codec.encode(item)));
-      return isLongList(parts) ? { parts, live: [] } : { stored: await this.#codec.encode(live) };
+      return isLongList(parts) ? { parts, live: [] } : { stored: packList(parts) };
     }
 
     async #tuple(stored: StoredCheckpoint): Promise<CheckpointTuple> {

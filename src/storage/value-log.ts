@@ -188,7 +188,8 @@ export class ValueLog {
     for (const [from, to] of ranges) {
       const known = head === undefined ? undefined : partsOf(head, from, to);
       if (known !== undefined) {
-        parts.push(...known);
+        // Not spread into arguments: a long list overflows the stack.
+        for (const part of known) parts.push(part);
         continue;
       }
       const start = keys.part(threadId, ns, channel, from);

@@ -1,7 +1,5 @@
 // Assistants over HTTP (wire-api §1.1): the system assistants of the configured graphs, their schemas and drawings.
-import { ApiError } from "../../errors.ts";
 import { drawGraph } from "../../graphs/drawing.ts";
-import { GraphLoadError } from "../../graphs/errors.ts";
 import { graphSchemas } from "../../graphs/schemas.ts";
 import type { RunnableGraph } from "../../graphs/types.ts";
 import { countAssistantsBody, drawQuery, searchAssistantsBody } from "../../resources/bodies.ts";
@@ -11,15 +9,10 @@ import { pagination } from "../respond.ts";
 import type { Services } from "../services.ts";
 
 export function assistantRoutes(route: Route, { assistants, graphs }: Services): void {
-  /** The graph of an assistant, compiled with the assistant's own config. A graph that does not load is the user's mistake: 422. */
+  /** The graph of an assistant, compiled with the assistant's own config. */
   const graphOf = async (id: string): Promise<{ graphId: string; graph: RunnableGraph }> => {
     const { graph_id: graphId, config } = assistants.get(id);
-    try {
-      return { graphId, graph: await (await graphs.get(graphId)).resolve(config) };
-    } catch (error) {
-      if (error instanceof GraphLoadError) throw new ApiError(422, error.message);
-      throw error;
-    }
+    return { graphId, graph: await (await graphs.get(graphId)).resolve(config) };
   };
 
   route("POST", "/assistants/search", async (context) => {

@@ -1,5 +1,12 @@
 // Thread states over HTTP (wire-api §1.2): the newest, at a checkpoint, the history, and updates.
-import { historyBody, historyQuery, stateAtBody, stateQuery, updateStateBody } from "../../resources/bodies.ts";
+import {
+  checkpointParam,
+  historyBody,
+  historyQuery,
+  stateAtBody,
+  stateQuery,
+  updateStateBody,
+} from "../../resources/bodies.ts";
 import type { Json } from "../../resources/json.ts";
 import type { Route } from "../app.ts";
 import type { Services } from "../services.ts";
@@ -27,7 +34,7 @@ export function stateRoutes(route: Route, { states }: Services): void {
   });
   route("GET", "/threads/:thread_id/state/:checkpoint_id", async (context) => {
     const { subgraphs } = context.query(stateQuery);
-    const checkpoint = { checkpoint_id: context.param("checkpoint_id") };
+    const checkpoint = { checkpoint_id: checkpointParam.parse(context.param("checkpoint_id")) };
     return context.reply.jsonText(await states.at(context.uuid("thread_id"), checkpoint, subgraphs));
   });
   route("GET", "/threads/:thread_id/history", async (context) => {

@@ -23,13 +23,13 @@ export function threadRoutes(route: Route, { threads, states, values, engine }: 
   route("POST", "/threads", async (context) => {
     const { thread_id, metadata, if_exists, supersteps } = await context.body(createThreadBody);
     const existed = thread_id !== undefined && threads.find(thread_id) !== undefined;
-    let record = threads.create({ threadId: thread_id?.toLowerCase(), metadata, ifExists: if_exists ?? "raise" });
+    let record = threads.create({ threadId: thread_id, metadata, ifExists: if_exists ?? "raise" });
     if (supersteps !== undefined && supersteps.length > 0 && !existed) {
       try {
         await states.importSupersteps(record.thread_id, supersteps as SuperstepUpdates[]);
       } catch (error) {
         // A thread that could not be imported was not created.
-        engine.deleteThread(record.thread_id);
+        await engine.deleteThread(record.thread_id);
         throw error;
       }
       record = threads.get(record.thread_id);
@@ -62,8 +62,8 @@ export function threadRoutes(route: Route, { threads, states, values, engine }: 
     if (context.header("prefer")?.includes("return=minimal") === true) return context.reply.empty();
     return context.reply.jsonText(threadJson(record));
   });
-  route("DELETE", "/threads/:thread_id", (context) => {
-    engine.deleteThread(context.uuid("thread_id"));
+  route("DELETE", "/threads/:thread_id", async (context) => {
+    await engine.deleteThread(context.uuid("thread_id"));
     return context.reply.empty();
   });
 }
