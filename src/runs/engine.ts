@@ -225,7 +225,7 @@ export class RunEngine {
     this.#finished.keep(run.id, { threadId: run.threadId, attempt, log: run.log, end: vanishes ? end : undefined });
     run.log.close();
     run.resolveEnd(end);
-    run.checkpoints.values.rest(run.threadId);
+    run.checkpoints.rest(run.threadId);
     this.#queue.remove(run);
   }
 

@@ -49,7 +49,7 @@ export interface NewCheckpoint extends Omit<CheckpointRecord, "r"> {
 const MAX_CONTEXTS = 100;
 
 interface Newest {
-  readonly newest: StoredCheckpoint | null;
+  newest: StoredCheckpoint | null;
 }
 
 const EMPTY_CONTEXT: CheckpointContext = { metadata: {}, visible: null };
@@ -149,9 +149,10 @@ export class CheckpointStore {
     }
     const stored: StoredCheckpoint = { threadId, ns, id, record: { ...record, r: refs } };
     writes.push({ key: keys.checkpoint(threadId, ns, id), value: packCheckpoint(id, stored.record) });
-    const newest = ns === "" ? this.#newestOf(threadId, ns) : undefined;
+    const before = ns === "" ? this.#newestOf(threadId, ns) : undefined;
     this.db.writeSoon(writes);
-    if (newest === null || (newest !== undefined && newest.id <= id)) this.#newest.set(threadId, { newest: stored });
+    const cached = this.#newest.get(threadId);
+    if (cached !== undefined && (before === null || (before !== undefined && before.id <= id))) cached.newest = stored;
     this.#changed(threadId);
   }
 
@@ -319,6 +320,13 @@ export class CheckpointStore {
   deletion(threadId: string): Write[] {
     const range = prefixRange(keys.checkpointsOf(threadId));
     return Array.from(this.db.range(range), ([key]) => ({ key, value: undefined }));
+  }
+
+  /** A run of this thread has ended: what little is in memory of a short thread need not stay there. */
+  rest(threadId: string): void {
+    if (!this.values.rest(threadId)) return;
+    this.#newest.delete(threadId);
+    this.#contexts.delete(threadId);
   }
 
   /** Forgets what is in memory of a thread whose keys were deleted. */

@@ -8,6 +8,8 @@ for (let i = 0; i < DIGITS.length; i++) VALUE[DIGITS.charCodeAt(i)] = i;
 
 /** Marks a short id among other texts. `encodeURIComponent` leaves it alone, and no UUID begins with it. */
 const MARK = "~";
+/** Characters of a short id with its mark. */
+export const SHORT_ID_CHARS = 23;
 /** Lower case only: another spelling must come back as it was. */
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 

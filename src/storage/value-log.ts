@@ -28,6 +28,8 @@ const SMALL_LIST_CHARS = 256;
 const MAX_RANGES = 48;
 /** Characters of list elements whose newest version is kept in memory, over all threads. */
 const HEAD_CACHE_CHARS = 4 * 1024 * 1024;
+/** Changes of a thread's size below this are not worth telling the cache. */
+const COUNT_EVERY_CHARS = 4096;
 /** What a thread keeps in memory between its runs is worth it from this many characters on; less is read again as quickly. */
 const KEEP_FROM_CHARS = 8 * 1024;
 
@@ -44,6 +46,8 @@ interface ThreadCache {
   readonly next: Map<string, number>;
   readonly heads: Map<string, ListHead>;
   chars: number;
+  /** Characters that the cache knows of. */
+  counted: number;
 }
 
 /** A cache that forgets what was not used for long; a plain map serves where little is kept for a short time. */
@@ -153,16 +157,21 @@ export class ValueLog {
     this.#threads.delete(threadId);
   }
 
-  /** A run of this thread has ended, and another may be long in coming. */
-  rest(threadId: string): void {
+  /**
+   * A run of this thread has ended, and another may be long in coming.
+   * @returns whether what was in memory is forgotten, because it is read again as quickly.
+   */
+  rest(threadId: string): boolean {
     const cache = this.#threads.get(threadId);
-    if (cache !== undefined && cache.chars < KEEP_FROM_CHARS) this.#threads.delete(threadId);
+    if (cache !== undefined && cache.chars >= KEEP_FROM_CHARS) return false;
+    this.#threads.delete(threadId);
+    return true;
   }
 
   #thread(threadId: string): ThreadCache {
     let cache = this.#threads.get(threadId);
     if (cache === undefined) {
-      cache = { next: new Map(), heads: new Map(), chars: 0 };
+      cache = { next: new Map(), heads: new Map(), chars: 0, counted: 0 };
       this.#threads.set(threadId, cache);
     }
     return cache;
@@ -177,7 +186,9 @@ export class ValueLog {
     const name = `${ns}/${channel}`;
     cache.chars += charsOf(head) - charsOf(cache.heads.get(name));
     cache.heads.set(name, head);
+    if (Math.abs(cache.chars - cache.counted) < COUNT_EVERY_CHARS) return;
     // Set again, because its size is another now.
+    cache.counted = cache.chars;
     this.#threads.set(threadId, cache);
   }
 
