@@ -25,6 +25,8 @@ export class ActiveRun {
   started = false;
   /** Asks the graph to stop behind the superstep that it is at. */
   drain: (() => void) | undefined;
+  /** The JSON of the newest state that the graph has shown. */
+  valuesNow: (() => string | undefined) | undefined;
   /** Wakes the queue when `notBefore` has come. */
   timer: NodeJS.Timeout | undefined;
 

@@ -160,6 +160,9 @@ export class RunEngine {
         onDrain: (drain) => {
           run.drain = drain;
         },
+        onValues: (values) => {
+          run.valuesNow = values;
+        },
       });
     } catch (error) {
       // The graph could not be loaded.
@@ -196,26 +199,27 @@ export class RunEngine {
   }
 
   #settle(run: ActiveRun, end: ExecutionEnd): RunEnd {
+    const latest = run.checkpoints.get(run.threadId, "");
+    const opaque = latest !== undefined && run.checkpoints.context(run.threadId, latest.record).opaque === true;
+    const values = end.kind === "done" ? end.valuesJson : opaque ? run.valuesNow?.() : undefined;
+    if (values !== undefined && (opaque || (end.kind === "done" && end.interrupts !== undefined))) {
+      run.checkpoints.showValues(run.threadId, values);
+    }
     if (end.kind === "failed") {
       this.#update(run, "error", end.error);
       this.#ledger.ended(run.record, "error");
       return { status: "error", json: errorJson(end.error) };
     }
-    const latest = run.checkpoints.get(run.threadId, "");
-    const stored = (): string => (latest === undefined ? "{}" : run.checkpoints.valuesJson(latest));
+    const json = values ?? run.checkpoints.newestValuesJson(run.threadId) ?? "{}";
     if (end.kind === "done") {
       this.#update(run, "success");
-      const opaque = latest !== undefined && run.checkpoints.context(run.threadId, latest.record).opaque === true;
-      if (end.valuesJson !== undefined && (opaque || end.interrupts !== undefined)) {
-        run.checkpoints.showValues(run.threadId, end.valuesJson);
-      }
       this.#ledger.ended(run.record, end.interrupts === undefined ? "idle" : "interrupted");
-      return { status: "success", json: withInterrupts(end.valuesJson ?? stored(), end.interrupts) };
+      return { status: "success", json: withInterrupts(json, end.interrupts) };
     }
     this.#update(run, "interrupted");
     const status = latest?.record.d === run.id ? "interrupted" : this.#ledger.statusWithout(run.record);
     this.#ledger.ended(run.record, status);
-    return { status: "interrupted", json: withInterrupts(stored(), undefined) };
+    return { status: "interrupted", json: withInterrupts(json, undefined) };
   }
 
   #leave(run: ActiveRun, end: RunEnd): void {

@@ -29,6 +29,8 @@ export interface Execution {
   readonly configurable: Json;
   /** Called with a function that asks the graph to stop behind the superstep that it is at. */
   readonly onDrain: (drain: () => void) => void;
+  /** Called with a function that gives the JSON of the newest state that the graph has shown, for runs that do not end well. */
+  readonly onValues: (values: () => string | undefined) => void;
 }
 
 /** How an execution ended. */
@@ -95,6 +97,8 @@ async function stream(execution: Execution, isAbandoned: () => boolean): Promise
     };
     const input = resumed ? null : graphInput(execution);
     const events = new ChunkEvents(sink, codec, kwargs.stream_mode);
+    const values = (): string | undefined => (events.values === undefined ? undefined : codec.wire(events.values));
+    execution.onValues(values);
     if (kwargs.stream_mode.includes("events")) {
       for await (const event of bound.streamEvents(input, { ...options, version: "v2" })) {
         if (isAbandoned()) break;
@@ -111,7 +115,7 @@ async function stream(execution: Execution, isAbandoned: () => boolean): Promise
     }
     return {
       kind: "done",
-      valuesJson: events.values === undefined ? undefined : codec.wire(events.values),
+      valuesJson: values(),
       interrupts: events.interrupts?.map((interrupt) => codec.wire(interrupt)),
     };
   } catch (error) {

@@ -80,7 +80,8 @@ export class RunLedger {
     const { threads, runs, checkpoints } = this.#options;
     const { thread_id: threadId, run_id: runId } = record.run;
     const writes = [...runs.deletion(threadId, runId), ...rollbackWrites(checkpoints, threadId, runId)];
-    const interrupts = interruptsOf(checkpoints, threadId, runId);
+    const changes = new Map(writes.map(({ key, value }) => [key, value]));
+    const interrupts = interruptsOf(checkpoints, threadId, runId, changes);
     const idle = record.onInterrupted === true || Object.keys(interrupts).length > 0 ? "interrupted" : "idle";
     this.#putThread(
       { ...threads.get(threadId), interrupts },

@@ -96,8 +96,9 @@ export class RunQueue {
   /** Gives free places to those that waited longest. */
   #fill(): void {
     while (this.#running < this.#jobs && this.#ready.length > 0 && !this.#stopped) {
-      const next = this.#ready.shift()!;
-      if (this.#next(next.threadId) === next) this.#begin(next);
+      // Another of the thread may have become due meanwhile.
+      const next = this.#next(this.#ready.shift()!.threadId);
+      if (next !== undefined && (next.record.notBefore ?? 0) <= Date.now()) this.#begin(next);
     }
   }
 

@@ -25,11 +25,12 @@ export function interruptsOf(
   checkpoints: CheckpointStore,
   threadId: string,
   except?: string,
+  changes?: ReadonlyMap<string, string | undefined>,
 ): Record<string, InterruptJson[]> {
   const found: Record<string, InterruptJson[]> = {};
   for (const { id, record } of checkpoints.list(threadId, "")) {
     if (except !== undefined && record.d === except) continue;
-    const writes = checkpoints.writes(threadId, "", id);
+    const writes = checkpoints.writes(threadId, "", id, changes);
     // A task that was resumed and has finished waits no more.
     const finished = new Set(writes.filter(({ index }) => index >= 0).map(({ taskId }) => taskId));
     for (const write of writes) {

@@ -165,10 +165,12 @@ export class CheckpointStore {
   }
 
   /** Pending writes at a checkpoint, by task and index. */
-  writes(threadId: string, ns: string, id: string): StoredWrite[] {
+  writes(threadId: string, ns: string, id: string, changes?: ReadonlyMap<string, string | undefined>): StoredWrite[] {
     const prefix = keys.writesOf(threadId, ns, id);
     const found: StoredWrite[] = [];
-    for (const [key, text] of this.db.range(prefixRange(prefix))) {
+    for (const [key, stored] of this.db.range(prefixRange(prefix))) {
+      const text = changes?.has(key) === true ? changes.get(key) : stored;
+      if (text === undefined) continue;
       for (const write of parseWrites(lastId(key), text)) found.push(write);
     }
     return found;
