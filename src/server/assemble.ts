@@ -76,5 +76,5 @@ export function assemble(parts: {
     isBusy: (threadId) => engine.isBusy(threadId),
     exclusive: (threadId, change) => engine.update(threadId, change),
   });
-  return { http: project.http, version, graphs, assistants, threads, runs, engine, states, values, store };
+  return { http: project.http, version, graphs, assistants, threads, runs, engine, states, values, checkpoints, store };
 }

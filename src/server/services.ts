@@ -7,6 +7,7 @@ import type { Threads } from "../resources/threads.ts";
 import type { RunEngine } from "../runs/engine.ts";
 import type { ThreadStates } from "../runs/states.ts";
 import type { ThreadValues } from "../runs/values.ts";
+import type { CheckpointStore } from "../storage/checkpoints.ts";
 import type { LongTermStore } from "../storage/long-term-store.ts";
 
 export interface Services {
@@ -19,5 +20,6 @@ export interface Services {
   readonly engine: RunEngine;
   readonly states: ThreadStates;
   readonly values: ThreadValues;
+  readonly checkpoints: CheckpointStore;
   readonly store: LongTermStore;
 }

@@ -142,6 +142,7 @@ export class CheckpointStore {
   put(threadId: string, ns: string, id: string, checkpoint: NewCheckpoint): void {
     const { changed, kept, ...record } = checkpoint;
     const parent = record.p === undefined ? undefined : this.get(threadId, ns, record.p)?.record.r;
+    if (ns === "" && record.p === undefined && this.#newestOf(threadId, ns) === null) this.values.begin(threadId);
     const writes: Write[] = [];
     const refs: Record<string, ValueRef> = { ...kept };
     for (const [channel, value] of changed) {
@@ -322,6 +323,11 @@ export class CheckpointStore {
   deletion(threadId: string): Write[] {
     const range = prefixRange(keys.checkpointsOf(threadId));
     return Array.from(this.db.range(range), ([key]) => ({ key, value: undefined }));
+  }
+
+  /** Says that a thread was just made and holds nothing. */
+  begin(threadId: string): void {
+    this.#newest.set(threadId, { newest: null });
   }
 
   /** A run of this thread has ended: what little is in memory of a short thread need not stay there. */

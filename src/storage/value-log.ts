@@ -48,6 +48,8 @@ interface ThreadCache {
   chars: number;
   /** Characters that the cache knows of. */
   counted: number;
+  /** Nothing of the thread was stored before. */
+  fresh: boolean;
 }
 
 /** A cache that forgets what was not used for long; a plain map serves where little is kept for a short time. */
@@ -152,6 +154,11 @@ export class ValueLog {
     if (head !== undefined && sameRanges(head.ranges, ref as [number, number][])) head.live = live;
   }
 
+  /** Says that nothing of a thread is stored yet, so that its logs need not be looked for. */
+  begin(threadId: string): void {
+    this.#thread(threadId).fresh = true;
+  }
+
   /** Forgets what is in memory of a thread, after its keys were deleted. */
   forget(threadId: string): void {
     this.#threads.delete(threadId);
@@ -171,7 +178,7 @@ export class ValueLog {
   #thread(threadId: string): ThreadCache {
     let cache = this.#threads.get(threadId);
     if (cache === undefined) {
-      cache = { next: new Map(), heads: new Map(), chars: 0, counted: 0 };
+      cache = { next: new Map(), heads: new Map(), chars: 0, counted: 0, fresh: false };
       this.#threads.set(threadId, cache);
     }
     return cache;
@@ -220,13 +227,13 @@ export class ValueLog {
 
   /** The first of `count` unused numbers of a channel's log. */
   #take(threadId: string, ns: string, channel: string, count: number): number {
-    const { next } = this.#thread(threadId);
+    const { next, fresh } = this.#thread(threadId);
     const name = `${ns}/${channel}`;
     let first = next.get(name);
     if (first === undefined) {
       first = 0;
       const range = { ...prefixRange(keys.parts(threadId, ns, channel)), reverse: true, limit: 1 };
-      for (const [key] of this.#db.range(range)) first = partIndex(key) + 1;
+      if (!fresh) for (const [key] of this.#db.range(range)) first = partIndex(key) + 1;
     }
     next.set(name, first + count);
     return first;

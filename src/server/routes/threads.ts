@@ -7,7 +7,7 @@ import type { Route } from "../app.ts";
 import { pagination } from "../respond.ts";
 import type { Services } from "../services.ts";
 
-export function threadRoutes(route: Route, { threads, states, values, engine }: Services): void {
+export function threadRoutes(route: Route, { threads, states, values, checkpoints, engine }: Services): void {
   const heads = new WeakMap<ThreadRecord, string>();
   /** The JSON of a thread; its values are text already. */
   const threadJson = (record: ThreadRecord): string => {
@@ -24,6 +24,7 @@ export function threadRoutes(route: Route, { threads, states, values, engine }: 
     const { thread_id, metadata, if_exists, supersteps } = await context.body(createThreadBody);
     const existed = thread_id !== undefined && threads.find(thread_id) !== undefined;
     let record = threads.create({ threadId: thread_id, metadata, ifExists: if_exists ?? "raise" });
+    if (!existed) checkpoints.begin(record.thread_id);
     if (supersteps !== undefined && supersteps.length > 0 && !existed) {
       try {
         await states.importSupersteps(record.thread_id, supersteps as SuperstepUpdates[]);
