@@ -12,6 +12,7 @@ import {
   messageLetter,
   reviveMessage,
   type MessageLike,
+  sameMessage,
 } from "./messages.ts";
 import { isPlain, same, snapshot } from "./same.ts";
 
@@ -104,9 +105,11 @@ export class Codec {
       return { wire, stored: `j${wire}` };
     }
     const message = isMessage(value);
-    const content = message ? messageFields(value as MessageLike) : value;
     const known = this.#memo.get(value);
-    if (known !== undefined && same(content, known.snap)) return known;
+    if (known !== undefined && (message ? sameMessage(value as MessageLike, known.snap) : same(value, known.snap))) {
+      return known;
+    }
+    const content = message ? messageFields(value as MessageLike) : value;
     const letter = message
       ? messageLetter(value as MessageLike, content as Record<string, unknown>)
       : isPlain(value)

@@ -1,6 +1,6 @@
 // LangChain messages as the wire has them: the constructor's fields flattened, with `type`. The same JSON is stored, so that
 // serving a state needs no message objects; a letter before it names the class to build again.
-import { isPlain } from "./same.ts";
+import { isPlain, ObjectSnapshot, same } from "./same.ts";
 
 /** What we touch of a LangChain message. */
 export interface MessageLike {
@@ -62,6 +62,27 @@ export function messageFields(message: MessageLike): Record<string, unknown> {
   fields["content"] ??= message["content"];
   fields["type"] = message.getType();
   return fields;
+}
+
+/**
+ * Whether `messageFields` of a message would still be what a snapshot of them says; without making them, because every message of
+ * a conversation is asked this several times per turn.
+ */
+export function sameMessage(message: MessageLike, snap: unknown): boolean {
+  if (!(snap instanceof ObjectSnapshot)) return false;
+  const { keys, values } = snap;
+  const kwargs = message.lc_kwargs;
+  let at = 0;
+  const next = (key: string, value: unknown): boolean => keys[at] === key && same(value, values[at++]);
+  for (const key of Object.keys(kwargs)) {
+    if (key !== "contentBlocks" && !next(key, key in message ? message[key] : kwargs[key])) return false;
+  }
+  for (const key of LATE_FIELDS) {
+    if (message[key] !== undefined && !(key in kwargs) && !next(key, message[key])) return false;
+  }
+  if (!("content" in kwargs) && !next("content", message["content"])) return false;
+  if (!("type" in kwargs) && !next("type", message.getType())) return false;
+  return at === keys.length;
 }
 
 /** The letter under which a message with these plain fields is stored; undefined when it must go the lossless way. */

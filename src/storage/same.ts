@@ -2,7 +2,7 @@
 // Comparing is several times cheaper than serialising again, because unchanged strings are the same pointers.
 
 /** The snapshot of an object. Two lists are a third of the size of an object without a prototype. */
-class ObjectSnapshot {
+export class ObjectSnapshot {
   readonly keys: readonly string[];
   readonly values: readonly unknown[];
   constructor(keys: readonly string[], values: readonly unknown[]) {
