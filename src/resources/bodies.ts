@@ -34,17 +34,20 @@ const command = z.object({
 });
 export const commandBody = command;
 
+/** Refused, because it would not act. */
+const noTtl = z
+  .unknown()
+  .optional()
+  .refine(
+    (value) => value === undefined || value === null,
+    "threads with a time to live are not available in this version",
+  );
+
 export const createThreadBody = z.object({
   thread_id: optional(uuid),
   metadata: optional(jsonObject),
   if_exists: optional(z.enum(["raise", "do_nothing"])),
-  ttl: z
-    .unknown()
-    .optional()
-    .refine(
-      (value) => value === undefined || value === null,
-      "threads with a time to live are not available in this version",
-    ),
+  ttl: noTtl,
   supersteps: optional(
     z.array(
       z.object({
@@ -56,7 +59,7 @@ export const createThreadBody = z.object({
   ),
 });
 
-export const patchThreadBody = z.object({ metadata: optional(jsonObject) });
+export const patchThreadBody = z.object({ metadata: optional(jsonObject), ttl: noTtl });
 
 export const THREAD_FIELDS = [
   "thread_id",

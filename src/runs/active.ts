@@ -19,6 +19,8 @@ export class ActiveRun {
   /** Where its checkpoints go: the server's, or one in memory that goes with the run. */
   readonly checkpoints: CheckpointStore;
   readonly controller = new AbortController();
+  /** Resolves when the run is stopped from outside, whatever it waits for. */
+  readonly stopped: Promise<undefined>;
   readonly ended: Promise<RunEnd>;
   resolveEnd!: (end: RunEnd) => void;
   stopReason: StopReason | undefined;
@@ -34,6 +36,9 @@ export class ActiveRun {
     this.record = record;
     this.checkpoints = checkpoints;
     this.log = new EventLog(record.run.kwargs.resumable);
+    this.stopped = new Promise((resolve) => {
+      this.controller.signal.addEventListener("abort", () => resolve(undefined), { once: true });
+    });
     this.ended = new Promise((resolve) => {
       this.resolveEnd = resolve;
     });

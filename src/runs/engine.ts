@@ -141,7 +141,11 @@ export class RunEngine {
     run.log.push("metadata", JSON.stringify({ run_id: run.id, attempt: run.record.attempt }));
     let end: ExecutionEnd;
     try {
-      const [version, kit] = await Promise.all([this.#options.graph(run.record.graphId), this.#options.kit()]);
+      const loading = Promise.all([this.#options.graph(run.record.graphId), this.#options.kit()]);
+      // A run that is stopped meanwhile may be deleted already, and must not wait for a graph that never loads.
+      const loaded = await Promise.race([run.stopped, loading]);
+      if (loaded === undefined || run.controller.signal.aborted) return this.#end(run, { kind: "aborted" });
+      const [version, kit] = loaded;
       this.#loaded = true;
       if (run.record.run.status !== "running") {
         this.#update(run, "running");

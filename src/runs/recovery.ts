@@ -6,7 +6,7 @@ import type { Threads } from "../resources/threads.ts";
 import type { RunLedger } from "./ledger.ts";
 
 /** Executions of a run that died with the server, before it is given up. */
-export const MAX_ATTEMPTS = 3;
+const MAX_ATTEMPTS = 3;
 
 /** What was found at start. */
 export interface Recovery {

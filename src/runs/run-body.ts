@@ -79,7 +79,7 @@ function withoutUndefined<T extends object>(value: T | undefined): Record<string
   return Object.fromEntries(Object.entries(value).filter(([, item]) => item !== undefined));
 }
 
-export const RUN_FIELDS = [
+const RUN_FIELDS = [
   "run_id",
   "thread_id",
   "assistant_id",

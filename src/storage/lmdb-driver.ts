@@ -23,7 +23,7 @@ export class DamagedStorageError extends Error {
 }
 
 /** Path of the data file inside a data folder. */
-export function dataFile(folder: string): string {
+function dataFile(folder: string): string {
   return join(folder, "data.mdb");
 }
 
@@ -87,11 +87,11 @@ export function lmdbDatabase(folder: string): Database {
 /** Flushes the file off the event loop, at most once per SYNC_DELAY_MS, and only after a change. */
 function backgroundSync(file: string): { dirty(): void; finish(): Promise<void> } {
   let timer: NodeJS.Timeout | undefined;
-  let fd: number | undefined;
+  // Opened now and not in the timer, where nobody could catch it that the folder was removed meanwhile.
+  const fd = openSync(file, "r+");
   const flush = () =>
     new Promise<void>((resolve) => {
       timer = undefined;
-      fd ??= openSync(file, "r+");
       // A failing fsync (a disk that is full or gone) must not take the server down: the data is still in the page cache.
       fsync(fd, () => resolve());
     });
@@ -102,7 +102,7 @@ function backgroundSync(file: string): { dirty(): void; finish(): Promise<void> 
     async finish() {
       clearTimeout(timer);
       if (timer) await flush();
-      if (fd !== undefined) closeSync(fd);
+      closeSync(fd);
     },
   };
 }
