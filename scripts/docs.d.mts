@@ -14,7 +14,7 @@ export interface Source {
     effect: string;
     description: string;
   }[];
-  readonly routes: readonly { method: string; path: string }[];
+  readonly routes: readonly { method: string; path: string; summary: string }[];
 }
 
 /** A generated part that is not as it should be, with its first line that differs. */
@@ -28,4 +28,6 @@ export interface Stale {
 export function tables(source: Source): Record<string, string>;
 export function withTables(text: string, parts: Readonly<Record<string, string>>): string;
 export function stale(text: string, parts: Readonly<Record<string, string>>): Stale[];
-export function routesOf(modules: readonly Record<string, unknown>[]): { method: string; path: string }[];
+export function operationsOf(
+  register: (route: (operation: never) => void, services: never) => void,
+): { method: string; path: string; summary: string }[];

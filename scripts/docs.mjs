@@ -1,6 +1,6 @@
 // Writes the reference tables of README.md from the program itself, so that they cannot be wrong: commands and flags, variables,
 // exit codes, config keys, routes. Reads dist/, so build first. `--check` changes nothing and exits with 1 when README.md is stale.
-import { readdirSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
+import { readFileSync, realpathSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 
@@ -18,47 +18,6 @@ const MORE_VARIABLES = [
   ["NODE_ENV", "left as you set it: your graphs see your value, not the one that Vite would give it"],
   ["npm_command", "set by npm and npx themselves; printed commands then begin with `npx agent-server`"],
 ];
-
-/** What each route does. One that is not here stops the script: a route without a word about it is not finished. */
-const ROUTES = {
-  "GET /ok": '`{"ok":true}`; with `?check_db=1` it also reads from storage',
-  "GET /info": "versions, and which parts are there",
-  "POST /assistants/search": "one assistant per graph; pages",
-  "POST /assistants/count": "how many match",
-  "GET /assistants/:assistant_id": "one assistant; a graph's name works as the id",
-  "GET /assistants/:assistant_id/schemas": "JSON schemas of state, input, output, config and context",
-  "GET /assistants/:assistant_id/graph": "nodes and edges; `?xray=` draws subgraphs",
-  "POST /threads": "create; `supersteps` imports a history",
-  "POST /threads/search": "filter, sort, select; pages",
-  "POST /threads/count": "how many match",
-  "GET /threads/:thread_id": "status, metadata, interrupts, newest values",
-  "PATCH /threads/:thread_id": "merge metadata",
-  "DELETE /threads/:thread_id": "the thread with its runs and checkpoints; runs that have not ended are stopped",
-  "GET /threads/:thread_id/state": "newest state; `?subgraphs=true`",
-  "POST /threads/:thread_id/state": "change the state, as if a node had returned it; also from an earlier checkpoint",
-  "POST /threads/:thread_id/state/checkpoint": "state at a checkpoint, given as an object",
-  "GET /threads/:thread_id/state/:checkpoint_id": "state at a checkpoint",
-  "GET /threads/:thread_id/history": "states, newest first; `?limit=` and `?before=`",
-  "POST /threads/:thread_id/history": "the same, with filters",
-  "POST /threads/:thread_id/runs": "start a run in the background",
-  "POST /threads/:thread_id/runs/stream": "start a run and stream its events",
-  "POST /threads/:thread_id/runs/wait": "start a run and answer with its final values",
-  "GET /threads/:thread_id/runs": "runs of the thread, newest first",
-  "GET /threads/:thread_id/runs/:run_id": "one run",
-  "DELETE /threads/:thread_id/runs/:run_id": "delete the record; a run that has not ended is rolled back",
-  "GET /threads/:thread_id/runs/:run_id/join": "wait for the final values",
-  "GET /threads/:thread_id/runs/:run_id/stream": "join the stream; `Last-Event-ID` continues behind an event",
-  "POST /threads/:thread_id/runs/:run_id/cancel": "`?action=interrupt` or `rollback`, `?wait=true`",
-  "POST /runs": "a run without a thread, in the background",
-  "POST /runs/stream": "a run without a thread, streamed",
-  "POST /runs/wait": "a run without a thread, answered with its final values",
-  "GET /runs/:run_id/stream": "join the stream of a run without a thread",
-  "PUT /store/items": "put an item of long-term memory",
-  "GET /store/items": "get one, or `null`",
-  "DELETE /store/items": "delete one",
-  "POST /store/items/search": "by namespace prefix and filter",
-  "POST /store/namespaces": "list namespaces",
-};
 
 const EFFECTS = [
   ["acts", "Keys that act", "What they say is what happens."],
@@ -106,13 +65,11 @@ function commandSections({ commandTables, buildProgram, processIo }) {
   return [commands, ...shared].join("\n\n");
 }
 
-function routeTable(routes) {
-  const seen = routes.map(({ method, path }) => `${method} ${path}`);
-  const unknown = seen.filter((route) => !Object.hasOwn(ROUTES, route));
-  if (unknown.length > 0) throw new Error(`scripts/docs.mjs has no words about: ${unknown.join(", ")}`);
-  const rows = Object.entries(ROUTES)
-    .filter(([route]) => seen.includes(route))
-    .map(([route, meaning]) => [code(route.replaceAll(/:(\w+)/g, "{$1}")), meaning]);
+function routeTable(operations) {
+  const rows = operations.map(({ method, path, summary }) => [
+    code(`${method} ${path.replaceAll(/:(\w+)/g, "{$1}")}`),
+    summary,
+  ]);
   return table(["Route", "What it does"], rows);
 }
 
@@ -181,24 +138,19 @@ function find(text, name) {
 }
 
 /**
- * The routes that modules like `src/server/routes/threads.ts` register.
- * @param {Record<string, unknown>[]} modules
+ * The operations that a server has when the config switches nothing off.
+ * @param {(route: (operation: object) => void, services: object) => void} register `registerRoutes` of src/server/routes.ts
  */
-export function routesOf(modules) {
-  const routes = [];
-  const register = (method, path) => routes.push({ method, path });
+export function operationsOf(register) {
+  const operations = [];
   // Nothing is called but the registration itself, so nothing of the services is needed.
-  const services = { http: {} };
-  for (const module of modules) {
-    for (const [name, value] of Object.entries(module)) if (name.endsWith("Routes")) value(register, services);
-  }
-  return routes;
+  register((operation) => void operations.push(operation), { http: {} });
+  return operations;
 }
 
 /** Loads what `tables` needs from a folder of built modules. */
 async function load(folder) {
   const from = (path) => import(pathToFileURL(join(folder, path)).href);
-  const files = readdirSync(join(folder, "server", "routes")).filter((name) => name.endsWith(".js"));
   const modules = await Promise.all([
     from("cli/reference.js"),
     from("cli/program.js"),
@@ -206,8 +158,8 @@ async function load(folder) {
     from("cli/environment.js"),
     from("config/schema.js"),
   ]);
-  const routes = routesOf(await Promise.all(files.map((file) => from(`server/routes/${file}`))));
-  return { ...Object.assign({}, ...modules), routes };
+  const { registerRoutes } = await from("server/routes.js");
+  return { ...Object.assign({}, ...modules), routes: operationsOf(registerRoutes) };
 }
 
 async function main(args) {

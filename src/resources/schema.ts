@@ -12,6 +12,16 @@ export const jsonObject = z
 /** A field that may be absent or null. */
 export const optional = <T>(schema: z.ZodType<T>) => schema.nullish().transform((value) => value ?? undefined);
 
+/** A UUID, in lower case. */
+export const uuid = z
+  .string()
+  .regex(/^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i, "must be a UUID")
+  .meta({ format: "uuid" })
+  .transform((id) => id.toLowerCase());
+
+/** Direction of a sort. */
+export const sortOrder = optional(z.enum(["asc", "desc"]));
+
 /** Page size, 1 to 1000. */
 export const limit = (byDefault = 10) =>
   z

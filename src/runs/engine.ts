@@ -4,7 +4,7 @@ import { ApiError } from "../errors.ts";
 import type { GraphVersion, LangGraphRuntime } from "../graphs/types.ts";
 import { timestamp } from "../ids.ts";
 import type { Assistants } from "../resources/assistants.ts";
-import { hasEnded, runNotFound, type RunError, type RunRecord, type Runs, type RunStatus } from "../resources/runs.ts";
+import { hasEnded, type RunError, type RunRecord, type Runs, type RunStatus } from "../resources/runs.ts";
 import { threadNotFound, type Threads } from "../resources/threads.ts";
 import { buffered, type BufferedDatabase } from "../storage/buffered.ts";
 import { CheckpointStore } from "../storage/checkpoints.ts";
@@ -12,7 +12,6 @@ import type { Codec } from "../storage/codec.ts";
 import { memoryDatabase } from "../storage/memory-driver.ts";
 import type { SaverFactory } from "../storage/saver.ts";
 import { ActiveRun, type RunEnd } from "./active.ts";
-import { EventLog, type LogReader, type ReadFrom } from "./events.ts";
 import { describeError, execute, type ExecutionEnd } from "./executor.ts";
 import { FinishedLogs } from "./finished-logs.ts";
 import { RunLedger } from "./ledger.ts";
@@ -20,6 +19,7 @@ import { RunQueue } from "./queue.ts";
 import { recover, type Recovery } from "./recovery.ts";
 import { checkpointOf, newRun, refuseBusy, runMetadata, serverConfigurable, type RunRequest } from "./request.ts";
 import { errorJson, withInterrupts } from "./result.ts";
+import { RunStreams } from "./streams.ts";
 import type { ThreadValues } from "./values.ts";
 
 /** The user's LangGraph, ready for use. */
@@ -62,6 +62,8 @@ const CUT_OFF: RunEnd = {
 };
 
 export class RunEngine {
+  /** Events and results of runs. */
+  readonly streams: RunStreams;
   readonly #options: EngineOptions;
   readonly #active = new Map<string, ActiveRun>();
   readonly #queue: RunQueue;
@@ -79,6 +81,7 @@ export class RunEngine {
       ...options,
       hasOthers: (threadId, runId) => this.#queue.lane(threadId).some(({ id }) => id !== runId),
     });
+    this.streams = new RunStreams({ ...options, finished: this.#finished, active: (runId) => this.#active.get(runId) });
   }
 
   /**
@@ -271,47 +274,9 @@ export class RunEngine {
     return this.#active.get(runId);
   }
 
-  /** The hidden thread of a stateless run that has not ended or whose log is kept. @throws ApiError 404 */
-  threadOf(runId: string): string {
-    const threadId = this.#active.get(runId)?.threadId ?? this.#finished.threadOf(runId);
-    if (threadId === undefined) throw runNotFound();
-    return threadId;
-  }
-
   /** Whether anything runs or waits on a thread. */
   isBusy(threadId: string): boolean {
     return this.#queue.lane(threadId).length > 0;
-  }
-
-  /** How a run ends, or ended. @throws ApiError 404 */
-  async join(threadId: string, runId: string): Promise<RunEnd> {
-    const active = this.#activeOn(threadId, runId);
-    if (active !== undefined) return active.ended;
-    const kept = this.#finished.find(threadId, runId)?.end;
-    if (kept !== undefined) return kept;
-    const { run, error } = this.#options.runs.get(threadId, runId);
-    if (error !== undefined) return { status: run.status, json: errorJson(error) };
-    const waiting = Object.values(this.#options.threads.find(threadId)?.interrupts ?? {}).flat();
-    const interrupts = waiting.map((interrupt) => JSON.stringify(interrupt));
-    return { status: run.status, json: withInterrupts(this.#options.values.json(threadId), interrupts) };
-  }
-
-  /** What there is to know of a run before its events are read. @throws ApiError 404 */
-  streamed(threadId: string, runId: string): { attempt: number; resumable: boolean; pending: boolean } {
-    const kept = this.#finished.find(threadId, runId);
-    if (kept !== undefined) return { attempt: kept.attempt, resumable: kept.log.resumable, pending: false };
-    const { run, attempt } = this.record(threadId, runId);
-    return { attempt, resumable: run.kwargs.resumable, pending: run.status === "pending" };
-  }
-
-  /** A reader of a run's events. @throws ApiError 404 */
-  read(threadId: string, runId: string, from: ReadFrom, modes?: ReadonlySet<string>): LogReader {
-    const log = this.#activeOn(threadId, runId)?.log ?? this.#finished.find(threadId, runId)?.log;
-    if (log !== undefined) return log.reader(from, modes);
-    this.#options.runs.get(threadId, runId);
-    const nothing = new EventLog(false);
-    nothing.close();
-    return nothing.reader("now");
   }
 
   /**

@@ -1,7 +1,7 @@
 // What a caller asks for when it creates a run, and the record that comes of it.
 import { ApiError } from "../errors.ts";
 import { timestamp, uuid7 } from "../ids.ts";
-import { checkpointReference } from "../resources/bodies.ts";
+import { checkpointReference } from "../resources/state-bodies.ts";
 import type { Assistant } from "../resources/assistants.ts";
 import type { Json } from "../resources/json.ts";
 import type { MultitaskStrategy, RunJson, RunKwargs, RunRecord } from "../resources/runs.ts";

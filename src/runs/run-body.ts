@@ -1,6 +1,6 @@
 // Bodies and queries of the requests about runs (wire-api §1.3, §1.4): fields, defaults, limits.
 import { z } from "zod";
-import { checkpointReference, commandBody } from "../resources/bodies.ts";
+import { checkpointReference, commandBody } from "../resources/state-bodies.ts";
 import { jsonObject, optional, queryFlag, queryInt, queryList } from "../resources/schema.ts";
 import { STREAM_MODES } from "./chunks.ts";
 import type { RunRequest } from "./request.ts";

@@ -5,13 +5,8 @@ import { ApiError } from "../errors.ts";
 import { Context } from "./context.ts";
 import { cors } from "./cors.ts";
 import { hostAllowed } from "./host-check.ts";
+import type { Operation, Route } from "./operation.ts";
 import { Reply } from "./respond.ts";
-
-export type Handler = (context: Context) => Response | Promise<Response>;
-export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
-
-/** Registers routes: `route("GET", "/threads/:thread_id", handler)`. */
-export type Route = (method: Method, path: string, handler: Handler) => void;
 
 export interface AppOptions {
   readonly http: HttpConfig;
@@ -23,6 +18,8 @@ export interface AppOptions {
 
 export interface App {
   readonly route: Route;
+  /** Everything that was registered, in that order. */
+  readonly operations: readonly Operation[];
   fetch(request: Request): Response | Promise<Response>;
 }
 
@@ -42,10 +39,13 @@ export function createApp({ http, host, report }: AppOptions): App {
     },
   });
 
-  const route: Route = (method, path, handler) => {
+  const operations: Operation[] = [];
+  const route: Route = (operation, handler) => {
+    const { method, path } = operation;
+    operations.push(operation);
     const run = (event: H3Event): Response | Promise<Response> => {
       try {
-        const answer = handler(new Context(event, reply));
+        const answer = handler(new Context(event, operation, reply));
         return answer instanceof Promise ? answer.catch((error: unknown) => reply.error(error, report)) : answer;
       } catch (error) {
         return reply.error(error, report);
@@ -76,5 +76,5 @@ export function createApp({ http, host, report }: AppOptions): App {
     perRequest === undefined
       ? answer
       : async (request) => perRequest(request.headers.get("origin"), await answer(request));
-  return { route, fetch };
+  return { route, operations, fetch };
 }

@@ -3,6 +3,7 @@ import type { H3Event } from "h3";
 import type { z } from "zod";
 import { ApiError } from "../errors.ts";
 import { isUuid } from "../ids.ts";
+import type { Operation } from "./operation.ts";
 import type { Reply } from "./respond.ts";
 
 /** Node's own objects behind a request that came over a socket. */
@@ -10,12 +11,14 @@ interface NodeRuntime {
   readonly node?: { readonly res?: import("node:http").ServerResponse };
 }
 
-export class Context {
+export class Context<Body extends z.ZodType = z.ZodType, Query extends z.ZodType = z.ZodType> {
   readonly #event: H3Event;
+  readonly #operation: Operation<Body, Query>;
   readonly reply: Reply;
 
-  constructor(event: H3Event, reply: Reply) {
+  constructor(event: H3Event, operation: Operation<Body, Query>, reply: Reply) {
     this.#event = event;
+    this.#operation = operation;
     this.reply = reply;
   }
 
@@ -40,19 +43,26 @@ export class Context {
     return this.#event.req.headers.get(name);
   }
 
+  /** The address as it was asked for. */
+  get url(): URL {
+    return this.#event.url;
+  }
+
   /** The query, validated. A name that occurs several times is a list. @throws ZodError */
-  query<T extends z.ZodType>(schema: T): z.output<T> {
+  query(): z.output<Query> {
     const query: Record<string, string | string[]> = Object.create(null) as Record<string, string | string[]>;
     for (const [name, value] of this.#event.url.searchParams) {
       const before = query[name];
       query[name] = before === undefined ? value : [...[before].flat(), value];
     }
+    const schema = this.#operation.query!;
     return schema.parse({ ...query });
   }
 
   /** The JSON body; an empty one counts as `{}`. @throws ApiError 400 malformed; ZodError. */
-  async body<T extends z.ZodType>(schema: T): Promise<z.output<T>> {
-    const text = await this.#event.req.text();
+  async body(): Promise<z.output<Body>> {
+    const schema = this.#operation.body!;
+    const text = await this.text();
     if (text.trim() === "") return schema.parse({});
     let value: unknown;
     try {
@@ -64,6 +74,11 @@ export class Context {
       );
     }
     return schema.parse(value);
+  }
+
+  /** The body as it came. */
+  text(): Promise<string> {
+    return this.#event.req.text();
   }
 
   /** Calls `listener` when the client goes away before the answer is complete. */

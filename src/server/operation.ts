@@ -1,0 +1,67 @@
+// What a route says about itself: the schemas that validate a request are the ones that the API document and the README are made of,
+// so that neither can drift from what the server does.
+import type { z } from "zod";
+import type { Context } from "./context.ts";
+
+export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+
+/** The groups of the API document. */
+export type Tag =
+  | "Assistants"
+  | "Threads"
+  | "Thread runs"
+  | "Stateless runs"
+  | "Store"
+  | "Streaming protocol"
+  | "System";
+
+/** One possible answer. */
+export interface Answer {
+  /** What it means, in a few words. */
+  readonly means: string;
+  /** The shape of its body; no body without it. */
+  readonly body?: z.ZodType;
+  /** Default: application/json. */
+  readonly type?: "application/json" | "text/event-stream" | "text/plain" | "text/html";
+  /** Response headers and what they hold. */
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** An operation of the HTTP API. */
+export interface Operation<Body extends z.ZodType = z.ZodType, Query extends z.ZodType = z.ZodType> {
+  readonly method: Method;
+  /** `:name` stands for a parameter. One that ends in `_id` is a UUID, but for those that name an assistant. */
+  readonly path: string;
+  readonly tag: Tag;
+  /** What it does, in one line: for the API document and for the README. */
+  readonly summary: string;
+  /** What else there is to know, for the API document. */
+  readonly description?: string;
+  readonly body?: Body;
+  /** A zod object: one property per parameter. */
+  readonly query?: Query;
+  /** Request headers that act, and what they do. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** By status, successes only. */
+  readonly answers: Readonly<Record<number, Answer>>;
+  /** Statuses of errors that the operation may answer with, beside the 422 of a request that does not fit. */
+  readonly errors?: readonly (400 | 404 | 409 | 413 | 426)[];
+}
+
+export type Handler<Body extends z.ZodType = z.ZodType, Query extends z.ZodType = z.ZodType> = (
+  context: Context<Body, Query>,
+) => Response | Promise<Response>;
+
+/** Registers an operation with what answers it. */
+export type Route = <Body extends z.ZodType, Query extends z.ZodType>(
+  operation: Operation<Body, Query>,
+  handler: Handler<Body, Query>,
+) => void;
+
+/** Answers with JSON of this shape. */
+export const answer = (means: string, body: z.ZodType, headers?: Answer["headers"]): Record<number, Answer> => ({
+  200: { means, body, ...(headers === undefined ? {} : { headers }) },
+});
+
+/** Answers 204 without a body. */
+export const done = (means: string): Record<number, Answer> => ({ 204: { means } });

@@ -1,0 +1,17 @@
+// Where a run is found, and what happens to it when its client goes away; for all routes that start or join runs.
+import type { ActiveRun } from "../runs/active.ts";
+import type { RunEngine } from "../runs/engine.ts";
+import type { Context } from "./context.ts";
+
+/** Path of a run; clients find its id at the end of it. A stateless one is found without its hidden thread. */
+export const runPath = (threadId: string | undefined, runId: string): string =>
+  threadId === undefined ? `/runs/${runId}` : `/threads/${threadId}/runs/${runId}`;
+
+/** Interrupts a run when the client leaves before the answer is complete, if that is wanted. */
+export function cancelWhenGone(context: Context, engine: RunEngine, run: ActiveRun, wanted: boolean): void {
+  if (!wanted) return;
+  context.onDisconnect(() => {
+    // It may have ended in the same moment.
+    if (engine.active(run.id) === run) void engine.cancel(run.threadId, run.id, "interrupt");
+  });
+}
