@@ -9,7 +9,8 @@ import { resolveGraphs } from "./graphs.ts";
 import { parseConfig } from "./parse.ts";
 import { readText } from "./read.ts";
 import type { ConfigInput } from "./schema.ts";
-import type { CorsConfig, Diagnostic, HttpConfig, ProjectConfig } from "./types.ts";
+import type { CorsConfig, Diagnostic, HttpConfig, ProjectConfig, UiConfig } from "./types.ts";
+import { resolveUi } from "./ui.ts";
 import { validateConfig } from "./validate.ts";
 
 /** A config file with errors. The message has them all, ready to print. */
@@ -51,11 +52,12 @@ export async function loadProject(
   const { input, diagnostics: shape } = validateConfig(source);
   const { graphs, diagnostics: graphProblems } = await resolveGraphs(source, root);
   const { env, envFile, diagnostics: envProblems } = await readEnv(source, root, options.processEnv ?? process.env);
-  const all = inOrder([...diagnostics, ...shape, ...graphProblems, ...envProblems], file);
+  const { files: uiFiles, diagnostics: uiProblems } = resolveUi(source, root);
+  const all = inOrder([...diagnostics, ...shape, ...graphProblems, ...envProblems, ...uiProblems], file);
   if (input === null || all.some(({ severity }) => severity === "error")) {
     throw new ConfigError(file, all, options.cwd);
   }
-  return { config: { ...settings(input), file, root, demo: false, graphs, env, envFile }, warnings: all };
+  return { config: { ...settings(input, uiFiles), file, root, demo: false, graphs, env, envFile }, warnings: all };
 }
 
 /** Problems of the config file in the order of its lines, then those of other files. */
@@ -71,16 +73,24 @@ function inOrder(diagnostics: Diagnostic[], file: string): Diagnostic[] {
   });
 }
 
-function settings(input: ConfigInput): { http: HttpConfig; persist: boolean } {
+function settings(
+  input: ConfigInput,
+  uiFiles: UiConfig["files"],
+): { http: HttpConfig; persist: boolean; ui: UiConfig } {
   const http = input.http ?? {};
   return {
     persist: input.disable_persistence !== true,
+    ui: {
+      files: uiFiles,
+      shared: input.ui_config?.shared ?? [],
+    },
     http: {
       disable_assistants: http.disable_assistants ?? false,
       disable_threads: http.disable_threads ?? false,
       disable_runs: http.disable_runs ?? false,
       disable_store: http.disable_store ?? false,
       disable_meta: http.disable_meta ?? false,
+      disable_ui: http.disable_ui ?? false,
       ...(http.cors ? { cors: withoutNull(http.cors) } : {}),
     },
   };

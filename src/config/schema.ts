@@ -39,7 +39,7 @@ const http = {
   disable_meta: flag("acts", "Do not serve /info; /ok stays."),
   disable_mcp: flag("acts", `Do not serve /mcp. ${NO_ENDPOINT}`),
   disable_a2a: flag("acts", `Do not serve /a2a. ${NO_ENDPOINT}`),
-  disable_ui: flag("acts", `Do not serve /ui. ${NO_ENDPOINT}`),
+  disable_ui: flag("acts", "Do not serve /ui."),
   disable_webhooks: flag("acts", "Do not send webhooks. Satisfied: this version sends none."),
   mount_prefix: text("not yet", "A path in front of all routes, such as /api.", {
     missing: "all routes are served without the prefix",
@@ -202,11 +202,16 @@ export const configSchema = z.object({
   node_version: version("Node version of the image.", "20"),
   node_loader: text("tolerated", "The loader of TypeScript. This server has its own.", { default: "tsx" }),
   ui: key(
-    { type: "{name: path}", default: "", effect: "tolerated", description: "UI components of the graphs." },
+    {
+      type: "{name: path}",
+      default: "",
+      effect: "acts",
+      description: "UI components of the graphs: a module for each graph, whose default export has the components.",
+    },
     z.record(z.string(), z.string()),
   ),
-  ui_config: group("tolerated", "Settings of the UI components.", {
-    shared: texts("tolerated", "Packages that the components share with the page."),
+  ui_config: group("acts", "Settings of the UI components.", {
+    shared: texts("acts", "Packages that the components share with the page, beside React and the SDK."),
   }),
   python_version: version("Python version of the image.", "3.11"),
   api_version: version("Version of the image's server.", ""),

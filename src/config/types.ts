@@ -49,7 +49,16 @@ export interface HttpConfig {
   readonly disable_runs: boolean;
   readonly disable_store: boolean;
   readonly disable_meta: boolean;
+  readonly disable_ui: boolean;
   readonly cors?: CorsConfig;
+}
+
+/** UI components of the project, for chat pages. */
+export interface UiConfig {
+  /** Absolute path of the module of each entry of `ui`. */
+  readonly files: Readonly<Record<string, string>>;
+  /** Packages that the page brings, beside React and the SDK. */
+  readonly shared: readonly string[];
 }
 
 /** A project as the server runs it: found, parsed, validated, paths made absolute. */
@@ -66,6 +75,7 @@ export interface ProjectConfig {
   /** Absolute path of the env file, to watch it; null when `env` is an object or absent. */
   readonly envFile: string | null;
   readonly http: HttpConfig;
+  readonly ui: UiConfig;
   /** False when `disable_persistence` is set: state is kept in memory only. */
   readonly persist: boolean;
 }

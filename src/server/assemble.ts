@@ -3,6 +3,7 @@ import { createRequire } from "node:module";
 import type { ProjectConfig } from "../config/types.ts";
 import { frameOfError } from "../graphs/errors.ts";
 import type { GraphHost } from "../graphs/host.ts";
+import { UiBundles } from "../graphs/ui.ts";
 import { Assistants } from "../resources/assistants.ts";
 import { Runs } from "../resources/runs.ts";
 import { Threads } from "../resources/threads.ts";
@@ -76,5 +77,19 @@ export function assemble(parts: {
     isBusy: (threadId) => engine.isBusy(threadId),
     exclusive: (threadId, change) => engine.update(threadId, change),
   });
-  return { http: project.http, version, graphs, assistants, threads, runs, engine, states, values, checkpoints, store };
+  const ui = new UiBundles(project.root, project.ui);
+  return {
+    http: project.http,
+    version,
+    graphs,
+    assistants,
+    threads,
+    runs,
+    engine,
+    states,
+    values,
+    checkpoints,
+    store,
+    ui,
+  };
 }

@@ -27,7 +27,9 @@ export function demoProject(cwd: string): ProjectConfig {
       disable_runs: false,
       disable_store: false,
       disable_meta: false,
+      disable_ui: false,
     },
+    ui: { files: {}, shared: [] },
     persist: true,
   };
 }

@@ -22,7 +22,7 @@ export interface Answer {
   /** The shape of its body; no body without it. */
   readonly body?: z.ZodType;
   /** Default: application/json. */
-  readonly type?: "application/json" | "text/event-stream" | "text/plain" | "text/html";
+  readonly type?: "application/json" | "text/event-stream" | "text/plain" | "text/html" | "text/javascript";
   /** Response headers and what they hold. */
   readonly headers?: Readonly<Record<string, string>>;
 }

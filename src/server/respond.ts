@@ -24,9 +24,14 @@ export class Reply {
     return this.jsonText(JSON.stringify(value), headers, status);
   }
 
-  /** No body: 204, or 202 for what was accepted and is not done yet. */
-  empty(status: 202 | 204 = 204): Response {
-    return new FastResponse(null, { status, headers: { ...this.#common } });
+  /** Text of another type. */
+  text(text: string, type: string, headers?: Readonly<Record<string, string>>): Response {
+    return new FastResponse(text, { headers: { "content-type": `${type}; charset=utf-8`, ...this.#common, ...headers } });
+  }
+
+  /** No body: 204, 202 for what was accepted and is not done yet, or 304 for what the client has. */
+  empty(status: 202 | 204 | 304 = 204, headers?: Readonly<Record<string, string>>): Response {
+    return new FastResponse(null, { status, headers: { ...this.#common, ...headers } });
   }
 
   /** A stream of text. */

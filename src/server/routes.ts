@@ -9,6 +9,7 @@ import { stateRoutes } from "./routes/states.ts";
 import { storeRoutes } from "./routes/store.ts";
 import { systemRoutes } from "./routes/system.ts";
 import { threadRoutes } from "./routes/threads.ts";
+import { uiRoutes } from "./routes/ui.ts";
 import type { Services } from "./services.ts";
 
 /** Registers everything that the config leaves switched on, in the order of the documents. */
@@ -26,6 +27,7 @@ export function registerRoutes(route: Route, services: Services): void {
   }
   if (!http.disable_store) storeRoutes(route, services);
   systemRoutes(route, services);
+  if (!http.disable_ui) uiRoutes(route, services);
 }
 
 /** The application over the given services. */

@@ -1,6 +1,7 @@
 // Everything behind the routes, in one record: what start.ts puts together and the routes call.
 import type { HttpConfig } from "../config/types.ts";
 import type { GraphHost } from "../graphs/host.ts";
+import type { UiBundles } from "../graphs/ui.ts";
 import type { Assistants } from "../resources/assistants.ts";
 import type { Runs } from "../resources/runs.ts";
 import type { Threads } from "../resources/threads.ts";
@@ -22,4 +23,5 @@ export interface Services {
   readonly values: ThreadValues;
   readonly checkpoints: CheckpointStore;
   readonly store: LongTermStore;
+  readonly ui: UiBundles;
 }

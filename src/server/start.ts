@@ -7,6 +7,7 @@ import { applyEnv } from "../config/env.ts";
 import { loadProject } from "../config/load.ts";
 import type { ProjectConfig } from "../config/types.ts";
 import { GraphHost } from "../graphs/host.ts";
+import { UiBundles } from "../graphs/ui.ts";
 import { describeError } from "../runs/executor.ts";
 import type { BufferedDatabase } from "../storage/buffered.ts";
 import { prefixRange } from "../storage/database.ts";
@@ -94,7 +95,7 @@ export async function startServer(options: StartOptions): Promise<RunningServer>
       updateEnv(next.env);
       await graphs.reconfigure(next);
       assistants.sync(next.graphs);
-      app = appOf({ ...services, http: next.http }, { host, report });
+      app = appOf({ ...services, http: next.http, ui: new UiBundles(next.root, next.ui) }, { host, report });
     };
     const configWatch =
       options.reload && project.file !== null ? watchConfig(options, project, reconfigure) : undefined;

@@ -31,7 +31,9 @@ describe("a good config", () => {
           disable_runs: false,
           disable_store: false,
           disable_meta: false,
+          disable_ui: false,
         },
+        ui: { files: {}, shared: [] },
       },
     });
   });
@@ -177,7 +179,7 @@ describe("warnings", () => {
       dependencies: ["."],
       node_version: 20,
       node_loader: "tsx",
-      ui: { chat: "./ui.tsx" },
+      ui: { chat: "./src/agent.ts" },
       ui_config: { shared: ["react"] },
       python_version: "3.11",
       api_version: "0.4",

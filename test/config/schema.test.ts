@@ -28,6 +28,8 @@ describe("configKeys", () => {
       "http.disable_ui",
       "http.disable_webhooks",
       "disable_persistence",
+      "ui",
+      "ui_config.shared",
     ]);
   });
 

@@ -69,7 +69,9 @@ export function project(files: Record<string, string>, options: { modules?: bool
           disable_runs: false,
           disable_store: false,
           disable_meta: false,
+          disable_ui: false,
         },
+        ui: { files: {}, shared: [] },
         ...more,
       };
     },
