@@ -9,6 +9,8 @@ export default defineConfig({
     testTimeout: 30_000,
     hookTimeout: 30_000,
     pool: "forks",
+    // The server starts a file of src/ in a process of its own.
+    env: { NODE_OPTIONS: `--import=${new URL("test/typescript-child.mjs", import.meta.url).href}` },
     maxWorkers: 2,
   },
 });

@@ -10,12 +10,36 @@ const README = join(ROOT, "README.md");
 /** Variables that are read outside of the command line, which `src/cli/environment.ts` does not list. */
 const MORE_VARIABLES = [
   [
+    "BG_JOB_TIMEOUT_SECS",
+    "seconds that a run may take before it ends with status `timeout`; default `3600`, at most `2147483`",
+  ],
+  [
     "HTTP_MAX_REQUEST_BODY_BYTES",
     "the largest request body that `dev` accepts; default `67108864` (64 MiB), larger: 413",
   ],
+  ["LANGCHAIN_API_KEY", "another name of `LANGSMITH_API_KEY`, for traces"],
+  ["LANGCHAIN_TRACING", "another name of `LANGSMITH_TRACING`"],
+  ["LANGCHAIN_TRACING_V2", "another name of `LANGSMITH_TRACING`"],
   ["LANGGRAPH_API_KEY", "used when `AGENT_SERVER_API_KEY` is not set"],
-  ["LANGSMITH_API_KEY", "used when neither of the two is set"],
+  [
+    "LANGGRAPH_CONFIG",
+    'JSON `{"graph": {…config, "context": {…}}}`: config and context of the assistants that the graphs of the config have',
+  ],
+  [
+    "LANGGRAPH_SCHEMA_RESOLVE_TIMEOUT_MS",
+    "milliseconds that a request for schemas waits for TypeScript types to be read; default `30000`. Afterwards it gets what is known without them",
+  ],
+  ["LANGSMITH_API_KEY", "used when neither of the two is set; LangSmith's own key as well, for traces of runs"],
+  [
+    "LANGSMITH_TRACING",
+    "`true`, with a key: LangGraph itself sends traces of runs to LangSmith, and `/info` says `langsmith: true`",
+  ],
+  ["LANGSMITH_TRACING_V2", "another name of `LANGSMITH_TRACING`"],
   ["NODE_ENV", "left as you set it: your graphs see your value, not the one that Vite would give it"],
+  [
+    "RESUMABLE_STREAM_TTL_SECONDS",
+    "seconds that the events of runs with `stream_resumable` are kept behind the end of their run; default `120`",
+  ],
   ["npm_command", "set by npm and npx themselves; printed commands then begin with `npx agent-server`"],
 ];
 

@@ -82,6 +82,9 @@ export function timestamp(now: number = Date.now()): string {
   return `${isoMs(lastStamp)}${String(micros).padStart(3, "0")}+00:00`;
 }
 
+/** A time in milliseconds in the same spelling. */
+export const timestampOf = (ms: number): string => `${isoMs(Math.floor(ms))}000+00:00`;
+
 let secondOf = -1;
 let secondText = "";
 

@@ -43,7 +43,7 @@ const FAILURES: Readonly<Record<string, string>> = {
   UND_ERR_CONNECT_TIMEOUT: "no answer",
 };
 
-type Method = "GET" | "POST";
+type Method = "GET" | "POST" | "PATCH" | "DELETE";
 
 /** A connection to one server. */
 export class Client {
@@ -64,6 +64,16 @@ export class Client {
   /** The JSON of a POST; undefined when the answer has no body. */
   post<T>(path: string, options: RequestOptions = {}): Promise<T> {
     return this.#json<T>("POST", path, options);
+  }
+
+  /** The JSON of a PATCH. */
+  patch<T>(path: string, options: RequestOptions = {}): Promise<T> {
+    return this.#json<T>("PATCH", path, options);
+  }
+
+  /** Deletes something. */
+  async delete(path: string): Promise<void> {
+    await this.#json("DELETE", path, {});
   }
 
   /** Opens a stream of server-sent events. */

@@ -1,11 +1,13 @@
 // The program as commander knows it: every command, its flags and its help. Commands load what they need only when they run,
 // so that `--help` and `--version` answer at once.
 import { Command, type ErrorOptions, type HelpContext } from "commander";
+import { registerCrons } from "./commands/crons.ts";
 import { registerDev } from "./commands/dev.ts";
 import { registerInit } from "./commands/init.ts";
 import { registerInvoke } from "./commands/invoke.ts";
 import { registerStream } from "./commands/stream.ts";
 import { registerThreads } from "./commands/threads.ts";
+import { registerWebhooks } from "./commands/webhooks.ts";
 import { EXIT_CODES } from "./environment.ts";
 import type { Io } from "./io.ts";
 import { createOutput, type Output } from "./output.ts";
@@ -69,5 +71,7 @@ export function buildProgram(io: Io): { program: Command; cli: Cli } {
   registerInvoke(program, cli);
   registerStream(program, cli);
   registerThreads(program, cli);
+  registerCrons(program, cli);
+  registerWebhooks(program, cli);
   return { program, cli };
 }

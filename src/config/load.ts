@@ -1,6 +1,7 @@
 // The door to config/: from a folder or a --config value to a project that the server can run, or to everything that is wrong with it.
 import { basename, dirname } from "node:path";
 import { CliError, EXIT } from "../errors.ts";
+import { checkpointerOf } from "./checkpointer.ts";
 import { readEnv } from "./env.ts";
 import type { ProcessEnv } from "./env.ts";
 import { findConfig } from "./find.ts";
@@ -9,8 +10,10 @@ import { resolveGraphs } from "./graphs.ts";
 import { parseConfig } from "./parse.ts";
 import { readText } from "./read.ts";
 import type { ConfigInput } from "./schema.ts";
-import type { CorsConfig, Diagnostic, HttpConfig, ProjectConfig, UiConfig } from "./types.ts";
+import { checkStore, storeOf } from "./store.ts";
+import type { CorsConfig, Diagnostic, HeaderFilter, HttpConfig, ProjectConfig, UiConfig } from "./types.ts";
 import { resolveUi } from "./ui.ts";
+import { resolveWebhooks } from "./webhooks.ts";
 import { validateConfig } from "./validate.ts";
 
 /** A config file with errors. The message has them all, ready to print. */
@@ -52,12 +55,43 @@ export async function loadProject(
   const { input, diagnostics: shape } = validateConfig(source);
   const { graphs, diagnostics: graphProblems } = await resolveGraphs(source, root);
   const { env, envFile, diagnostics: envProblems } = await readEnv(source, root, options.processEnv ?? process.env);
+  const processEnv = options.processEnv ?? process.env;
+  const { webhooks, diagnostics: webhookProblems } =
+    input === null
+      ? { webhooks: undefined, diagnostics: [] }
+      : resolveWebhooks(source, input, { ...env, ...processEnv });
   const { files: uiFiles, diagnostics: uiProblems } = resolveUi(source, root);
-  const all = inOrder([...diagnostics, ...shape, ...graphProblems, ...envProblems, ...uiProblems], file);
+  const all = inOrder(
+    [
+      ...diagnostics,
+      ...shape,
+      ...graphProblems,
+      ...envProblems,
+      ...uiProblems,
+      ...checkStore(source, root),
+      ...webhookProblems,
+    ],
+    file,
+  );
   if (input === null || all.some(({ severity }) => severity === "error")) {
     throw new ConfigError(file, all, options.cwd);
   }
-  return { config: { ...settings(input, uiFiles), file, root, demo: false, graphs, env, envFile }, warnings: all };
+  const store = storeOf(input, source, root);
+  return {
+    config: {
+      ...settings(input, uiFiles),
+      ...checkpointerOf(input),
+      ...(store ? { store } : {}),
+      ...(webhooks ? { webhooks } : {}),
+      file,
+      root,
+      demo: false,
+      graphs,
+      env,
+      envFile,
+    },
+    warnings: all,
+  };
 }
 
 /** Problems of the config file in the order of its lines, then those of other files. */
@@ -76,10 +110,12 @@ function inOrder(diagnostics: Diagnostic[], file: string): Diagnostic[] {
 function settings(
   input: ConfigInput,
   uiFiles: UiConfig["files"],
-): { http: HttpConfig; persist: boolean; ui: UiConfig } {
+): { http: HttpConfig; persist: boolean; ui: UiConfig; cronCatchUp?: "skip" | "once" } {
   const http = input.http ?? {};
+  const catchUp = input.agent_server?.crons?.catch_up;
   return {
     persist: input.disable_persistence !== true,
+    ...(catchUp == null ? {} : { cronCatchUp: catchUp }),
     ui: {
       files: uiFiles,
       shared: input.ui_config?.shared ?? [],
@@ -91,9 +127,18 @@ function settings(
       disable_store: http.disable_store ?? false,
       disable_meta: http.disable_meta ?? false,
       disable_ui: http.disable_ui ?? false,
+      disable_webhooks: http.disable_webhooks ?? false,
+      disable_mcp: http.disable_mcp ?? false,
       ...(http.cors ? { cors: withoutNull(http.cors) } : {}),
+      ...(http.configurable_headers ? { configurable_headers: headerFilter(http.configurable_headers) } : {}),
     },
   };
+}
+
+type HeaderLists = Record<"includes" | "include" | "excludes" | "exclude", readonly string[] | null | undefined>;
+
+function headerFilter({ includes, include, excludes, exclude }: Partial<HeaderLists>): HeaderFilter {
+  return { includes: [...(includes ?? []), ...(include ?? [])], excludes: [...(excludes ?? []), ...(exclude ?? [])] };
 }
 
 function withoutNull(cors: { [K in keyof CorsConfig]?: CorsConfig[K] | null | undefined }): CorsConfig {

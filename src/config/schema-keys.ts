@@ -85,10 +85,12 @@ export function version(description: string, fallback: string) {
 }
 
 /** A choice of headers. */
-export function headerFilter(description: string, missing: string) {
+export function headerFilter(effect: Effect, description: string, missing?: string) {
   const shape = {
-    includes: texts("not yet", "Header names or patterns to take."),
-    excludes: texts("not yet", "Header names or patterns to leave out."),
+    includes: texts(effect, "Header names to take; `*` stands for any characters."),
+    excludes: texts(effect, "Header names to leave out, even if `includes` has them; `*` stands for any characters."),
+    include: texts(effect, "The same as `includes`."),
+    exclude: texts(effect, "The same as `excludes`."),
   };
-  return group("not yet", description, shape, missing);
+  return group(effect, description, shape, missing);
 }

@@ -36,19 +36,20 @@ const http = {
   disable_threads: flag("acts", "Do not serve /threads."),
   disable_runs: flag("acts", "Do not serve runs."),
   disable_store: flag("acts", "Do not serve /store."),
-  disable_meta: flag("acts", "Do not serve /info; /ok stays."),
-  disable_mcp: flag("acts", `Do not serve /mcp. ${NO_ENDPOINT}`),
+  disable_meta: flag("acts", "Do not serve /, /info, /metrics, /docs and /openapi.json; /ok stays."),
+  disable_mcp: flag("acts", "Do not serve /mcp."),
   disable_a2a: flag("acts", `Do not serve /a2a. ${NO_ENDPOINT}`),
   disable_ui: flag("acts", "Do not serve /ui."),
-  disable_webhooks: flag("acts", "Do not send webhooks. Satisfied: this version sends none."),
+  disable_webhooks: flag("acts", "Send no webhooks; runs that ask for one run all the same."),
   mount_prefix: text("not yet", "A path in front of all routes, such as /api.", {
     missing: "all routes are served without the prefix",
   }),
   configurable_headers: headerFilter(
-    "Which request headers reach a run's configurable.",
-    "it does not choose which request headers reach a run",
+    "acts",
+    "Which request headers are copied into the configurable of the runs that they start.",
   ),
   logging_headers: headerFilter(
+    "not yet",
     "Which request headers are logged.",
     "it does not choose which request headers are logged",
   ),
@@ -80,63 +81,173 @@ const auth = {
 };
 
 const webhooks = {
-  env_prefix: text("not yet", "Prefix of the variables that header templates may use.", { default: "LG_WEBHOOK_" }),
+  env_prefix: text("acts", "Prefix of the variables that header templates may name.", { default: "LG_WEBHOOK_" }),
   headers: key(
     {
       type: "{name: string}",
       default: "",
-      effect: "not yet",
-      description: "Headers of every webhook, with ${{ env.NAME }} templates.",
+      effect: "acts",
+      description:
+        "Headers of every webhook, with `${{ env.NAME }}` templates. A variable that is missing or has another prefix stops the server from starting.",
     },
     z.record(z.string(), z.string()),
   ),
-  url: group("not yet", "Which webhook URLs are accepted.", {
-    allowed_domains: texts("not yet", "Exact hosts, or *.example.com."),
-    allowed_ports: key(
-      { type: "integer[]", default: "", effect: "not yet", description: "Ports that a URL may name." },
-      z.array(z.int()),
+  url: group("acts", "Which webhook URLs are accepted.", {
+    allowed_domains: texts(
+      "acts",
+      "Exact hosts, or `*.example.com` for all names below (not `example.com` itself). Not set: any.",
     ),
-    require_https: flag("not yet", "Whether http:// URLs are refused."),
-    max_url_length: count("not yet", "The longest URL that is accepted."),
-    disable_loopback: flag("not yet", "Whether relative URLs and this machine's own addresses are refused."),
+    allowed_ports: key(
+      {
+        type: "integer[]",
+        default: "",
+        effect: "acts",
+        description: "Ports that a URL may have; a URL without one has 443 (https) or 80 (http). Not set: any.",
+      },
+      z.array(z.int().min(1).max(65_535)),
+    ),
+    require_https: flag("acts", "Whether http:// URLs are refused."),
+    max_url_length: count("acts", "The longest URL that is accepted, in characters.", { default: "65536" }),
+    disable_loopback: flag(
+      "acts",
+      "Whether relative URLs and this machine's own addresses, in any spelling or by name, are refused.",
+    ),
+  }),
+};
+
+const agentServer = {
+  webhooks: group("acts", "How webhooks are delivered.", {
+    secret: text(
+      "acts",
+      "Signs deliveries as Standard Webhooks says: plain text, or base64 behind `whsec_`; may be a template as in `webhooks.headers`.",
+    ),
+    timeout_seconds: key(
+      { type: "number", default: "10", effect: "acts", description: "Seconds for one attempt." },
+      z.number().positive().max(300),
+    ),
+    max_attempts: key(
+      {
+        type: "integer",
+        default: "8",
+        effect: "acts",
+        description: "Attempts until a delivery is given up.",
+        expected: "a whole number from 1 to 100",
+      },
+      z.int().min(1).max(100),
+    ),
+  }),
+  crons: group("acts", "How crons fire.", {
+    catch_up: key(
+      {
+        type: '"skip" or "once"',
+        default: "skip",
+        effect: "acts",
+        description: "A firing that was missed while the server was down: left out, or made once at start.",
+      },
+      z.enum(["skip", "once"]),
+    ),
   }),
 };
 
 const store = {
-  index: group(
-    "not yet",
-    "Semantic search in the store.",
-    {
-      dims: count("not yet", "Dimensions of the embedding."),
-      embed: text("not yet", "The embedding model, or a module and export.", {
-        type: '"provider:model" or "./file.ts:export"',
-      }),
-      fields: texts("not yet", "The fields to embed.", { default: '["$"]' }),
-    },
-    "searching the store compares no embeddings",
-  ),
-  ttl: group(
-    "not yet",
-    "Expiry of the store's items.",
-    {
-      refresh_on_read: flag("not yet", "Whether reading an item starts its time anew.", { default: "true" }),
-      default_ttl: number("not yet", "Minutes until an item expires."),
-      sweep_interval_minutes: number("not yet", "Minutes between two sweeps."),
-    },
-    "items of the store do not expire",
-  ),
+  index: group("acts", "Semantic search in the store.", {
+    dims: key(
+      {
+        type: "integer",
+        default: "required",
+        effect: "acts",
+        description: "Dimensions of the embedding.",
+        expected: "a whole number, 1 or more",
+      },
+      z.int().min(1),
+    ),
+    embed: text(
+      "acts",
+      "The embedding: a function `(texts) => vectors` or an Embeddings object of yours, or a model.",
+      {
+        type: '"./file.ts:export" or "provider:model"',
+        default: "required",
+      },
+    ),
+    fields: texts("acts", "The fields of an item to embed, as `title`, `a.b`, `a[0]`, `a[*].b`; `$` is all of it.", {
+      default: '["$"]',
+    }),
+  }),
+  ttl: group("acts", "Expiry of the store's items.", {
+    refresh_on_read: flag("acts", "Whether reading an item starts its time anew.", { default: "true" }),
+    default_ttl: key(
+      {
+        type: "number",
+        default: "",
+        effect: "acts",
+        description: "Minutes until an item expires that is put without a ttl; never by default.",
+        expected: "a number of minutes greater than 0",
+      },
+      z.number().positive(),
+    ),
+    sweep_interval_minutes: key(
+      {
+        type: "number",
+        default: "",
+        effect: "acts",
+        description:
+          "Minutes between two sweeps of expired items; without it they are deleted when met or at a later put.",
+        expected: "a number of minutes greater than 0",
+      },
+      z.number().positive(),
+    ),
+  }),
 };
 
+const OWN_STORAGE = "checkpoints stay in the server's own storage";
+const minutes = z.number().positive();
+const MINUTES = "a number of minutes greater than 0";
+
 const checkpointer = {
-  path: text("not yet", "A custom checkpointer.", { type: '"./file.ts:export"' }),
-  backend: text("not yet", "Where checkpoints are kept.", { default: "default" }),
-  ttl: group("not yet", "Expiry of threads and checkpoints.", {
-    strategy: text("not yet", "delete or keep_latest.", { default: "delete" }),
-    default_ttl: number("not yet", "Minutes until a thread expires."),
-    sweep_interval_minutes: number("not yet", "Minutes between two sweeps.", { default: "5" }),
-    sweep_limit: count("not yet", "The most threads that one sweep takes.", { default: "1000" }),
+  path: text("not yet", "A custom checkpointer.", { type: '"./file.ts:export"', missing: OWN_STORAGE }),
+  backend: text("not yet", "Where checkpoints are kept.", { default: "default", missing: OWN_STORAGE }),
+  ttl: group("acts", "Expiry of threads and checkpoints.", {
+    strategy: key(
+      {
+        type: '"delete" or "keep_latest"',
+        default: "delete",
+        effect: "acts",
+        description: "Whether an expired thread goes as a whole, or all its checkpoints but the latest.",
+      },
+      z.enum(["delete", "keep_latest"]),
+    ),
+    default_ttl: key(
+      {
+        type: "number",
+        default: "",
+        effect: "acts",
+        description: "Minutes after its last activity when a thread expires; for threads that are made from now on.",
+        expected: MINUTES,
+      },
+      minutes,
+    ),
+    sweep_interval_minutes: key(
+      {
+        type: "number",
+        default: "5",
+        effect: "acts",
+        description: "Least minutes between two sweeps of expired threads.",
+        expected: MINUTES,
+      },
+      minutes,
+    ),
+    sweep_limit: key(
+      {
+        type: "integer",
+        default: "1000",
+        effect: "acts",
+        description: "The most threads that one sweep takes.",
+        expected: "a whole number, 1 or more",
+      },
+      z.int().min(1),
+    ),
   }),
-  serde: free("not yet", "How checkpoints are serialised."),
+  serde: free("not yet", "How checkpoints are serialised.", { missing: "the server serialises them in its own way" }),
 };
 
 const env = key(
@@ -189,9 +300,10 @@ export const configSchema = z.object({
   http: group("acts", "The HTTP server.", http),
   disable_persistence: flag("acts", "Keep all state in memory: it is gone when the server stops."),
   auth: group("not yet", "Authentication and authorisation.", auth, "requests are NOT authenticated"),
-  webhooks: group("not yet", "Rules and headers for webhooks.", webhooks, "no webhooks are sent"),
-  store: group("not yet", "The long-term store.", store),
-  checkpointer: group("not yet", "Checkpoints.", checkpointer, "checkpoints stay in the server's own storage"),
+  webhooks: group("acts", "Rules and headers for webhooks.", webhooks),
+  agent_server: group("acts", "Settings that only this server has.", agentServer),
+  store: group("acts", "The long-term store.", store),
+  checkpointer: group("acts", "Checkpoints.", checkpointer),
   encryption: group(
     "not yet",
     "Encryption of stored data.",

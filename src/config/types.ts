@@ -50,7 +50,42 @@ export interface HttpConfig {
   readonly disable_store: boolean;
   readonly disable_meta: boolean;
   readonly disable_ui: boolean;
+  readonly disable_webhooks: boolean;
+  readonly disable_mcp: boolean;
   readonly cors?: CorsConfig;
+  /** Request headers that reach the graph of a run; none when absent. */
+  readonly configurable_headers?: HeaderFilter;
+}
+
+/** Names of headers; `*` stands for any characters, upper and lower case are the same. */
+export interface HeaderFilter {
+  readonly includes: readonly string[];
+  /** Leaves out what `includes` has. */
+  readonly excludes: readonly string[];
+}
+
+/** Where webhooks may be sent; what is absent restricts nothing. */
+export interface WebhookPolicy {
+  /** Exact hosts, or `*.example.com` for all names below one. */
+  readonly allowedDomains?: readonly string[];
+  readonly allowedPorts?: readonly number[];
+  readonly maxUrlLength?: number;
+  readonly requireHttps: boolean;
+  /** No relative URLs, and no host that is this machine. */
+  readonly disableLoopback: boolean;
+}
+
+/** How webhooks are sent. Headers and secret have their templates filled in: they must not be shown. */
+export interface WebhookConfig {
+  readonly headers: Readonly<Record<string, string>>;
+  /** Signs the deliveries. */
+  readonly secret?: string;
+  /** What must not be shown: header values, what was filled into them, the secret. */
+  readonly secrets: readonly string[];
+  /** Of one attempt. */
+  readonly timeoutSeconds: number;
+  readonly maxAttempts: number;
+  readonly policy: WebhookPolicy;
 }
 
 /** UI components of the project, for chat pages. */
@@ -59,6 +94,46 @@ export interface UiConfig {
   readonly files: Readonly<Record<string, string>>;
   /** Packages that the page brings, beside React and the SDK. */
   readonly shared: readonly string[];
+}
+
+/** `checkpointer.ttl`: how long threads live. */
+export interface CheckpointerTtl {
+  /** What becomes of a thread that has expired: it goes, or only its history does. */
+  readonly strategy: "delete" | "keep_latest";
+  /** Minutes after its last activity when a thread expires that has no ttl of its own; never when undefined. */
+  readonly defaultMinutes: number | undefined;
+  /** Least minutes between two sweeps. */
+  readonly sweepMinutes: number;
+  /** The most threads that one sweep takes. */
+  readonly sweepLimit: number;
+}
+
+/** What makes vectors of texts: an export of the user's (`file` is absolute), or a model of a provider. */
+export type EmbeddingSource =
+  | { readonly file: string; readonly exportName: string }
+  | { readonly provider: string; readonly model: string };
+
+/** `store`: the long-term store. */
+export interface StoreConfig {
+  readonly ttl: {
+    /** Minutes to live of items that are put without a ttl; for ever when undefined. */
+    readonly defaultMinutes: number | undefined;
+    readonly refreshOnRead: boolean;
+    /** Minutes between two sweeps; none by the clock when undefined. */
+    readonly sweepMinutes: number | undefined;
+  };
+  /** Semantic search; absent when it is not configured. */
+  readonly index?: {
+    /** Numbers in a vector, 1 or more. */
+    readonly dims: number;
+    /** Paths of the fields to embed. */
+    readonly fields: readonly string[];
+    /** As written in the config. */
+    readonly embed: string;
+    readonly source: EmbeddingSource;
+    /** Where the config names it. */
+    readonly location: SourceLocation;
+  };
 }
 
 /** A project as the server runs it: found, parsed, validated, paths made absolute. */
@@ -76,6 +151,14 @@ export interface ProjectConfig {
   readonly envFile: string | null;
   readonly http: HttpConfig;
   readonly ui: UiConfig;
+  /** Absent when the config says nothing about webhooks. */
+  readonly webhooks?: WebhookConfig;
+  /** What happens to the firing of a cron that was missed while the server was down; `skip` when absent. */
+  readonly cronCatchUp?: "skip" | "once";
+  /** `checkpointer`; absent when the config says nothing that acts. */
+  readonly checkpointer?: { readonly ttl?: CheckpointerTtl };
+  /** Absent when the config says nothing about the store. */
+  readonly store?: StoreConfig;
   /** False when `disable_persistence` is set: state is kept in memory only. */
   readonly persist: boolean;
 }

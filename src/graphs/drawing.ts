@@ -27,19 +27,30 @@ interface Drawable {
 }
 
 /**
- * Draws `graph`.
- * @param options.xray Draws subgraphs too, down to that depth when it is a number.
+ * Draws `graph`; empty when it cannot be drawn.
+ * @param options.xray Draws subgraphs too; a number says how many levels of them, and from 0 down none. Where LangGraph fails at that,
+ *   the graph is drawn without them.
  */
 export async function drawGraph(
   graph: RunnableGraph,
   options: { xray?: boolean | number } = {},
 ): Promise<GraphDrawing> {
-  const { getGraphAsync } = graph as Partial<Drawable>;
-  if (typeof getGraphAsync !== "function") return { nodes: [], edges: [] };
-  const drawn = await getGraphAsync.call(graph, { xray: options.xray ?? false });
-  const { nodes, edges } = drawn.toJSON() as {
+  const { xray = false } = options;
+  // LangGraph counts down to 0, which it never meets from below.
+  const levels = typeof xray === "number" && !(xray > 0) ? false : xray;
+  const drawn = (await attempt(graph, levels)) ?? (levels === false ? undefined : await attempt(graph, false));
+  const { nodes, edges } = (drawn ?? { nodes: [], edges: [] }) as {
     nodes: DrawnNode[];
     edges: (Omit<DrawnEdge, "conditional"> & { conditional?: boolean })[];
   };
   return { nodes, edges: edges.map((edge) => ({ ...edge, conditional: edge.conditional ?? false })) };
+}
+
+async function attempt(graph: RunnableGraph, xray: boolean | number): Promise<unknown> {
+  const { getGraphAsync } = graph as Partial<Drawable>;
+  try {
+    return (await getGraphAsync?.call(graph, { xray }))?.toJSON();
+  } catch {
+    return undefined;
+  }
 }

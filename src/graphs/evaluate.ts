@@ -30,7 +30,8 @@ export async function evaluate(
   try {
     const module = await loader.load(spec.file);
     const version = await createVersion(module, { spec, root, version: number, onOwnPersistence });
-    return { version, error: null, files: await loader.filesOf(spec.file), retry: [], missing: false };
+    const files = await loader.filesOf(spec.file);
+    return { version: { ...version, files }, error: null, files, retry: [], missing: false };
   } catch (thrown) {
     const { error, unresolved } = diagnose(thrown, spec, root);
     const files = await loader.filesOf(spec.file);

@@ -1,10 +1,13 @@
 // Keeps the project's graphs loaded and current: loads them at start, loads again what a saved file touches, and goes on serving the
 // last good version when that fails. A run holds its GraphVersion; nothing here ever changes one.
-import { basename, dirname } from "node:path";
+import { basename, dirname, join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { isDeepStrictEqual } from "node:util";
 import type { GraphSpec, ProjectConfig } from "../config/types.ts";
 import { UnknownGraphError } from "./errors.ts";
 import { evaluate } from "./evaluate.ts";
+import { evaluateExport } from "./exports.ts";
+import type { ExportResult, ExportSpec } from "./exports.ts";
 import { createLoader } from "./loader.ts";
 import type { ModuleLoader } from "./loader.ts";
 import { nearestTsconfig } from "./missing.ts";
@@ -31,6 +34,10 @@ export class GraphHost {
   readonly #watcher: FileWatcher | null;
   readonly #slots = new Map<string, Slot>();
   readonly #warned = new Set<string>();
+  /** How the exports that are no graphs were loaded last, by file and name; gone when a file of theirs was saved. */
+  readonly #exports = new Map<string, ExportResult>();
+  /** Counts what made loaded modules out of date. */
+  #generation = 0;
   #project: ProjectConfig;
   #loader: Promise<ModuleLoader> | undefined;
   #runtime: Promise<LangGraphRuntime> | undefined;
@@ -54,6 +61,11 @@ export class GraphHost {
   /** Ids of all graphs in the order of the config, broken ones included. */
   get ids(): readonly string[] {
     return [...this.#slots.keys()];
+  }
+
+  /** Whether `close` was called: what fails from then on is no news. */
+  get isClosed(): boolean {
+    return this.#closed;
   }
 
   /**
@@ -98,11 +110,48 @@ export class GraphHost {
     return this.#runtime;
   }
 
+  /**
+   * What a module of the user's exports, for what the config names beside graphs. It is loaded once, and again after a save.
+   * @throws ExportError
+   */
+  async loadExport(spec: ExportSpec): Promise<unknown> {
+    const name = `${spec.file}:${spec.exportName}`;
+    let result = this.#exports.get(name);
+    while (result === undefined) {
+      const generation = this.#generation;
+      const since = Date.now() + 1;
+      // oxlint-disable-next-line no-await-in-loop -- again only when a save came between
+      const loaded = await evaluateExport(await this.#getLoader(), spec, this.#project.root);
+      if (generation !== this.#generation) continue;
+      result = loaded;
+      this.#stale ||= result.missing;
+      this.#exports.set(name, result);
+      this.#watch(since);
+    }
+    if (result.error !== null) throw result.error;
+    return result.value;
+  }
+
+  /** A package as the project imports it; null when it is not installed. Rejects with what its modules throw. */
+  async importPackage(specifier: string): Promise<Record<string, unknown> | null> {
+    const loader = await this.#getLoader();
+    const { root, graphs } = this.#project;
+    for (const importer of new Set([join(root, "package.json"), ...graphs.map(({ file }) => file)])) {
+      // oxlint-disable-next-line no-await-in-loop -- the first that has it wins
+      const file = await loader.resolve(specifier, importer);
+      if (file !== null) return (await import(pathToFileURL(file).href)) as Record<string, unknown>;
+    }
+    return null;
+  }
+
   /** Takes over a changed config of the same root: loads what is new or different, and everything when `env` changed. */
   async reconfigure(project: ProjectConfig): Promise<void> {
     const everything = !isDeepStrictEqual(project.env, this.#project.env);
     this.#project = project;
-    if (everything) await (await this.#getLoader()).reset();
+    if (everything) {
+      await (await this.#getLoader()).reset();
+      this.#forgetExports();
+    }
     const known = new Map(this.#slots);
     this.#slots.clear();
     const added: Slot[] = [];
@@ -130,6 +179,11 @@ export class GraphHost {
     const loader = this.#loader;
     this.#loader = undefined;
     await (await loader?.catch(() => undefined))?.close();
+  }
+
+  #forgetExports(names: Iterable<string> = this.#exports.keys()): void {
+    this.#generation++;
+    for (const name of names) this.#exports.delete(name);
   }
 
   #slot(id: string): Slot {
@@ -207,7 +261,8 @@ export class GraphHost {
     const slots = [...this.#slots.values()];
     const tsconfigs = slots.map(({ spec }) => nearestTsconfig(dirname(spec.file)));
     this.#tsconfigs = new Set(tsconfigs.filter((file) => file !== null));
-    this.#watcher.set([...this.#tsconfigs, ...slots.flatMap(({ files }) => [...files])], since);
+    const files = [...slots, ...this.#exports.values()].flatMap((loaded) => [...loaded.files]);
+    this.#watcher.set([...this.#tsconfigs, ...files], since);
   }
 
   #onChange(paths: readonly string[]): void {
@@ -219,12 +274,18 @@ export class GraphHost {
   async #reload(paths: readonly string[]): Promise<void> {
     const resetAll = paths.some((path) => basename(path) === "tsconfig.json" && this.#tsconfigs.has(path));
     const slots = [...this.#slots.values()].filter(({ files }) => resetAll || paths.some((path) => files.has(path)));
-    if (slots.length === 0) return;
+    const exports = [...this.#exports].filter(([, { files }]) => resetAll || paths.some((path) => files.has(path)));
+    if (slots.length === 0 && exports.length === 0) return;
     const loader = await this.#getLoader();
     if (resetAll || this.#stale) {
       this.#stale = false;
       await loader.reset();
-    } else loader.invalidate([...paths, ...slots.flatMap(({ retry }) => retry)]);
+      this.#forgetExports();
+    } else {
+      const retry = [...slots, ...exports.map(([, result]) => result)].flatMap((loaded) => loaded.retry);
+      loader.invalidate([...paths, ...retry]);
+      this.#forgetExports(exports.map(([name]) => name));
+    }
     await this.#load(slots, "reloaded");
   }
 

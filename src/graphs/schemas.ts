@@ -1,8 +1,8 @@
 // JSON schemas of a graph from what it tells at run time: zod and Standard Schema states through LangGraph's own conversion, Annotation
-// states as the list of their channels. Types that TypeScript erased are `{}`: anything.
+// states as the list of their channels. Types that TypeScript erased are `{}`: anything; graph-schemas.ts fills them.
+import { embed, MESSAGES, record, type JsonSchema } from "./json-schema.ts";
 import type { GraphSchemas, LangGraphRuntime, RunnableGraph } from "./types.ts";
 
-type JsonSchema = Record<string, unknown>;
 type Convert = (schema: unknown) => unknown;
 
 /** What a `StateGraph` keeps of its definition; other graphs have none of it. */
@@ -20,20 +20,6 @@ interface Tools {
   readonly official: Record<string, unknown>;
   readonly convert: Convert;
 }
-
-const MESSAGE: JsonSchema = {
-  type: "object",
-  properties: {
-    type: { type: "string" },
-    content: { anyOf: [{ type: "string" }, { type: "array", items: { type: "object" } }] },
-    id: { type: "string" },
-    name: { type: "string" },
-    tool_calls: { type: "array", items: { type: "object" } },
-    tool_call_id: { type: "string" },
-  },
-  required: ["content"],
-};
-const MESSAGES: JsonSchema = { type: "array", items: MESSAGE, langgraph_type: "messages" };
 
 /** The schemas of `graph`; parts that cannot be known are null. Never throws. */
 export async function graphSchemas(graph: RunnableGraph, runtime: LangGraphRuntime): Promise<GraphSchemas> {
@@ -81,28 +67,33 @@ function official(
   if (typeof make !== "function") return null;
   const schema = attempt(() => make(graph) as unknown);
   if (typeof schema !== "object" || schema === null) return null;
+  const defs = { ...record((schema as JsonSchema)["$defs"]) };
   const properties = Object.entries(record((schema as JsonSchema)["properties"])).map(([key, value]) => {
-    return [key, fieldSchema(value, record(channels)[key])];
+    // A zod object is converted as a whole, the fields of a `StateSchema` one by one.
+    const isWhole = ["$schema", "$defs", "definitions"].some((mark) => mark in record(value));
+    return [key, fieldSchema(isWhole ? embed(record(value), defs, key) : value, record(channels)[key])];
   });
-  return { ...schema, properties: Object.fromEntries(properties) };
+  return withDefs({ ...schema, properties: Object.fromEntries(properties) as JsonSchema }, defs);
 }
 
 function fromChannels(definition: unknown, channels: unknown, tools: Tools, isInput: boolean): JsonSchema | null {
   const names = Object.keys(record(channels));
-  // `__root__`: the state is one value and no object.
   if (names.length === 0) return null;
+  // `__root__`: the state is one value and no object.
   if (names.includes("__root__")) return fieldSchema({}, record(channels)["__root__"]);
   const shape = shapeOf(definition);
-  const properties = names.map((name) => [
-    name,
-    fieldSchema(
-      attempt(() => tools.convert(shape[name])),
-      record(channels)[name],
-    ),
-  ]);
+  const defs: JsonSchema = {};
+  const properties = names.map((name) => {
+    const converted = embed(record(attempt(() => tools.convert(shape[name]))), defs, name);
+    return [name, fieldSchema(converted, record(channels)[name])];
+  });
   const required = isInput ? [] : names.filter((name) => name in shape && !acceptsNothing(shape[name]));
   const schema = { type: "object", properties: Object.fromEntries(properties) as JsonSchema };
-  return required.length > 0 ? { ...schema, required } : schema;
+  return withDefs(required.length > 0 ? { ...schema, required } : schema, defs);
+}
+
+function withDefs(schema: JsonSchema, defs: JsonSchema): JsonSchema {
+  return Object.keys(defs).length > 0 ? { ...schema, $defs: defs } : schema;
 }
 
 function fromFields(definition: unknown, tools: Tools): JsonSchema | null {
@@ -111,7 +102,7 @@ function fromFields(definition: unknown, tools: Tools): JsonSchema | null {
 }
 
 function fieldSchema(schema: unknown, channel: unknown): JsonSchema {
-  const { $schema: _dialect, ...rest } = record(schema);
+  const rest = record(schema);
   const isMessages = rest["langgraph_type"] === "messages" || reducerName(channel) === "messagesStateReducer";
   return isMessages && rest["type"] === undefined ? { ...MESSAGES, ...rest } : rest;
 }
@@ -135,10 +126,6 @@ function acceptsNothing(schema: unknown): boolean {
   if (typeof validate !== "function") return true;
   const result = attempt(() => validate.call(standard, undefined) as unknown);
   return typeof result !== "object" || result === null || !("issues" in result) || result.issues === undefined;
-}
-
-function record(value: unknown): JsonSchema {
-  return typeof value === "object" && value !== null ? (value as JsonSchema) : {};
 }
 
 function attempt(work: () => unknown): unknown {

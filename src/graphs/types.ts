@@ -58,6 +58,8 @@ export interface GraphVersion {
   readonly id: string;
   /** Counts up from 1 with every successful reload of this graph. */
   readonly version: number;
+  /** Real paths of the user's files that it was loaded from. Files that only give types are not among them. */
+  readonly files: ReadonlySet<string>;
   /**
    * The compiled graph: compiles a builder, calls a factory with `config`. Never carries a checkpointer or store of the user's.
    * @throws GraphLoadError when the factory throws or returns something else than a graph.
@@ -81,7 +83,7 @@ export interface LangGraphRuntime {
   importModule?(specifier: string): Promise<Record<string, unknown>>;
 }
 
-/** JSON schemas of one graph, as far as they can be known at run time; null where they cannot. */
+/** JSON schemas of one graph, as far as they can be known; null where they cannot. */
 export interface GraphSchemas {
   readonly input_schema: Record<string, unknown> | null;
   readonly output_schema: Record<string, unknown> | null;

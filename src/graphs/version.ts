@@ -21,7 +21,10 @@ export interface VersionContext {
  * Makes a version of what `module` exports under the name in the config.
  * @throws GraphLoadError when there is no such export, or when it is no graph.
  */
-export async function createVersion(module: Record<string, unknown>, context: VersionContext): Promise<GraphVersion> {
+export async function createVersion(
+  module: Record<string, unknown>,
+  context: VersionContext,
+): Promise<Omit<GraphVersion, "files">> {
   const { spec, version } = context;
   // A promise is a graph that is still being built.
   const exported = await exportOf(module, context);

@@ -1,6 +1,7 @@
 // Bodies and queries of the requests about assistants (wire-api §1.1).
 import { z } from "zod";
-import { jsonObject, limit, offset, optional, sortOrder } from "./schema.ts";
+import type { Json } from "./json.ts";
+import { jsonObject, limit, offset, optional, queryFlag, sortOrder, uuid } from "./schema.ts";
 
 export const ASSISTANT_FIELDS = [
   "assistant_id",
@@ -15,10 +16,45 @@ export const ASSISTANT_FIELDS = [
   "version",
 ] as const;
 
-export const searchAssistantsBody = z.object({
+/** The config of an assistant; keys that nobody knows stay. */
+export const assistantConfig = z
+  .looseObject({
+    tags: optional(z.array(z.string())),
+    recursion_limit: optional(z.int().min(1)),
+    configurable: optional(jsonObject),
+    metadata: optional(jsonObject),
+    run_name: optional(z.string()),
+    max_concurrency: optional(z.int().min(1)),
+  })
+  .transform((config): Json => Object.fromEntries(Object.entries(config).filter(([, value]) => value !== undefined)));
+
+const fields = {
+  config: optional(assistantConfig),
+  context: optional(jsonObject),
+  metadata: optional(jsonObject),
+  name: optional(z.string()),
+  description: optional(z.string()),
+};
+
+export const createAssistantBody = z.object({
+  assistant_id: optional(uuid),
+  graph_id: z.string().min(1),
+  if_exists: optional(z.enum(["raise", "do_nothing"])),
+  ...fields,
+});
+
+export const patchAssistantBody = z.object({ graph_id: optional(z.string().min(1)), ...fields });
+
+export const deleteAssistantQuery = z.object({ delete_threads: queryFlag(false) });
+
+const filter = {
   metadata: optional(jsonObject),
   graph_id: optional(z.string()),
   name: optional(z.string()),
+};
+
+export const searchAssistantsBody = z.object({
+  ...filter,
   limit: limit(),
   offset,
   sort_by: optional(z.enum(["assistant_id", "created_at", "updated_at", "name", "graph_id"])),
@@ -26,11 +62,14 @@ export const searchAssistantsBody = z.object({
   select: optional(z.array(z.enum(ASSISTANT_FIELDS))),
 });
 
-export const countAssistantsBody = z.object({
-  metadata: optional(jsonObject),
-  graph_id: optional(z.string()),
-  name: optional(z.string()),
-});
+export const countAssistantsBody = z.object(filter);
+
+export const versionsBody = z.object({ metadata: optional(jsonObject), limit: limit(), offset });
+
+export const latestBody = z.object({ version: optional(z.int().min(1)) });
+
+/** The hosted server documents the version as a parameter of the query; clients send it in the body. */
+export const latestQuery = z.object({ version: z.coerce.number().int().min(1).optional() });
 
 export const drawQuery = z.object({
   xray: z
@@ -39,3 +78,5 @@ export const drawQuery = z.object({
     .optional()
     .transform((value) => (value === undefined || value === "false" ? false : value === "true" ? true : Number(value))),
 });
+
+export const subgraphsQuery = z.object({ recurse: queryFlag(false) });

@@ -1,111 +1,229 @@
-// Assistants: one system assistant per configured graph, under the same ids as on every Agent Server.
-// They are derived from the config; their records are stored so that created_at survives a restart.
+// Assistants: configured instances of graphs. One per graph comes from the config, under the same id as on every Agent Server; callers
+// make more. All of them are in memory, their versions are not.
+import { isDeepStrictEqual } from "node:util";
 import { ApiError } from "../errors.ts";
-import { isUuid, systemAssistantId, timestamp } from "../ids.ts";
-import { prefixRange, type Database } from "../storage/database.ts";
+import { isUuid, systemAssistantId, timestamp, uuid4 } from "../ids.ts";
+import { prefixRange, type Database, type Write } from "../storage/database.ts";
 import { keys } from "../storage/keys.ts";
+import type { Assistant, AssistantFields, NewAssistant } from "./assistant.ts";
+import { matching, searchAssistants, type AssistantFilter, type AssistantQuery } from "./assistant-search.ts";
+import { mirrored, type Settings } from "./assistant-settings.ts";
+import { AssistantVersions } from "./assistant-versions.ts";
 import { contains, page, type Json, type Page } from "./json.ts";
+import { followed, givenBefore, systemAssistant, type Given } from "./system-assistants.ts";
 
-/** An assistant as clients see it. */
-export interface Assistant {
-  readonly assistant_id: string;
-  readonly graph_id: string;
-  readonly config: Json;
-  readonly context: Json;
-  readonly created_at: string;
-  readonly updated_at: string;
-  readonly metadata: Json;
-  readonly version: number;
-  readonly name: string;
-  readonly description: string | null;
+/** An assistant and, for a system assistant, what the config gave to it. */
+interface Entry {
+  readonly assistant: Assistant;
+  readonly given: Given | undefined;
 }
 
-export type AssistantSortField = "assistant_id" | "created_at" | "updated_at" | "name" | "graph_id";
-
-export interface AssistantQuery {
-  readonly metadata?: Json | undefined;
-  readonly graph_id?: string | undefined;
-  /** Case-insensitive part of the name. */
-  readonly name?: string | undefined;
-  readonly limit: number;
-  readonly offset: number;
-  readonly sort_by?: AssistantSortField | undefined;
-  readonly sort_order?: "asc" | "desc" | undefined;
-}
+const NO_SETTINGS: Settings = { config: {}, context: {} };
+const idOf = (idOrGraph: string): string =>
+  isUuid(idOrGraph) ? idOrGraph.toLowerCase() : systemAssistantId(idOrGraph);
 
 export class Assistants {
   readonly #db: Database;
-  readonly #byId = new Map<string, Assistant>();
+  readonly #versions: AssistantVersions;
+  readonly #entries = new Map<string, Entry>();
+  /** Graphs of the config. */
+  #graphs: ReadonlySet<string> = new Set();
+  #loaded = false;
 
   constructor(db: Database) {
     this.#db = db;
+    this.#versions = new AssistantVersions(db);
   }
 
-  /** Makes the system assistants those of the configured graphs; at start and whenever the config changes. */
-  sync(graphs: readonly { readonly id: string; readonly description: string | null }[]): void {
-    const stored = new Map(
-      Array.from(this.#db.range(prefixRange(keys.assistants)), ([, text]) => JSON.parse(text) as Assistant).map(
-        (assistant) => [assistant.assistant_id, assistant] as const,
-      ),
-    );
-    this.#byId.clear();
+  /**
+   * Takes over the graphs of the config; at start and whenever it changes. Graphs that have no assistant get theirs. The assistant of a
+   * graph that left the config is kept with its versions, and seen again when the graph is back.
+   * @param settings config and context by graph, as far as the environment gives them.
+   */
+  sync(
+    graphs: readonly { readonly id: string; readonly description: string | null }[],
+    settings: ReadonlyMap<string, Settings> = new Map(),
+  ): void {
+    this.#load();
+    this.#graphs = new Set(graphs.map(({ id }) => id));
     for (const { id, description } of graphs) {
-      const assistantId = systemAssistantId(id);
-      let assistant = stored.get(assistantId);
-      if (assistant === undefined || assistant.description !== description) {
-        const now = timestamp();
-        assistant = {
-          assistant_id: assistantId,
-          graph_id: id,
-          config: {},
-          context: {},
-          created_at: assistant?.created_at ?? now,
-          updated_at: now,
-          metadata: { created_by: "system" },
-          version: 1,
-          name: id,
-          description,
-        };
-        this.#db.write([{ key: keys.assistant(assistantId), value: JSON.stringify(assistant) }]);
-      }
-      this.#byId.set(assistantId, assistant);
+      const now: Given = { graph_id: id, description, ...(settings.get(id) ?? NO_SETTINGS) };
+      const entry = this.#entries.get(systemAssistantId(id));
+      if (entry === undefined) this.#store(systemAssistant(now), now);
+      else if (entry.given !== undefined && !isDeepStrictEqual(entry.given, now)) this.#follow(entry, entry.given, now);
     }
+  }
+
+  #load(): void {
+    if (this.#loaded) return;
+    this.#loaded = true;
+    for (const [, text] of this.#db.range(prefixRange(keys.assistants))) {
+      const { given, ...assistant } = JSON.parse(text) as Assistant & { given?: Given };
+      const before = given ?? givenBefore(assistant);
+      if (given !== before) this.#store(assistant, before);
+      else this.#entries.set(assistant.assistant_id, { assistant, given });
+    }
+  }
+
+  /** Stores an assistant with the version that it is at, in one batch. */
+  #store(assistant: Assistant, given: Given | undefined): Assistant {
+    this.#commit({ assistant, given }, [this.#versions.writeOf({ ...assistant, created_at: assistant.updated_at })]);
+    return assistant;
+  }
+
+  #commit(entry: Entry, more: readonly Write[]): void {
+    const { assistant, given } = entry;
+    const value = JSON.stringify(given === undefined ? assistant : { ...assistant, given });
+    this.#db.write([{ key: keys.assistant(assistant.assistant_id), value }, ...more]);
+    this.#entries.set(assistant.assistant_id, entry);
+  }
+
+  #follow({ assistant }: Entry, before: Given, now: Given): void {
+    const writes = this.#versions.list(assistant.assistant_id).flatMap((version) => {
+      const next = followed(version, before, now);
+      return next === version ? [] : [this.#versions.writeOf({ ...next, updated_at: version.updated_at })];
+    });
+    this.#commit({ assistant: followed(assistant, before, now), given: now }, writes);
+  }
+
+  /** Whether the graph that a system assistant stands for is not in the config any more. */
+  #isRetired({ given }: Entry): boolean {
+    return given !== undefined && !this.#graphs.has(given.graph_id);
   }
 
   /** The assistant with this id, or the system assistant of the graph with this name. */
   find(idOrGraph: string): Assistant | undefined {
-    return this.#byId.get(isUuid(idOrGraph) ? idOrGraph.toLowerCase() : systemAssistantId(idOrGraph));
+    const entry = this.#entries.get(idOf(idOrGraph));
+    return entry === undefined || this.#isRetired(entry) ? undefined : entry.assistant;
   }
 
   /** @throws ApiError 404 */
   get(idOrGraph: string): Assistant {
     const assistant = this.find(idOrGraph);
-    if (assistant === undefined) throw new ApiError(404, `Assistant "${idOrGraph}" not found`);
+    if (assistant === undefined) throw new ApiError(404, `Assistant "${idOrGraph}" not found${this.#why(idOrGraph)}`);
     return assistant;
   }
 
   /** The assistant that a run names. @throws ApiError 404 that lists what there is. */
   forRun(idOrGraph: string): Assistant {
     const assistant = this.find(idOrGraph);
-    if (assistant !== undefined) return assistant;
-    const names = [...this.#byId.values()].map(({ graph_id }) => graph_id).join(", ");
-    throw new ApiError(
-      404,
-      `No assistant found for "${idOrGraph}". Make sure the assistant ID is for a valid assistant or a valid graph ID (graphs here: ${names}).`,
+    if (assistant === undefined) {
+      const why = this.#why(idOrGraph) || ". Make sure the assistant ID is for a valid assistant or a valid graph ID";
+      throw new ApiError(404, `No assistant found for "${idOrGraph}"${why} (${this.#graphsHere()}).`);
+    }
+    const { graph_id, name, assistant_id } = assistant;
+    if (!this.#graphs.has(graph_id)) {
+      const which = `Assistant "${name}" (${assistant_id})`;
+      throw new ApiError(
+        404,
+        `${which} is made of the graph "${graph_id}", which is not in the config (${this.#graphsHere()}).`,
+      );
+    }
+    return assistant;
+  }
+
+  /** Why an id that should be known is not, as the end of a sentence. */
+  #why(idOrGraph: string): string {
+    if (this.#entries.has(idOf(idOrGraph))) return ": its graph is not in the config any more";
+    return this.#graphs.has(idOrGraph)
+      ? ": it was deleted, and comes back when the server starts again or the config changes"
+      : "";
+  }
+
+  #graphsHere(): string {
+    return `graphs here: ${[...this.#graphs].join(", ")}`;
+  }
+
+  /**
+   * Creates an assistant.
+   * @throws ApiError 400 `config.configurable` and `context` differ; 404 unknown graph; 409 it exists and `if_exists` is `raise`.
+   */
+  create(fields: NewAssistant): Assistant {
+    const settings = mirrored(fields);
+    this.#checkGraph(fields.graph_id);
+    const assistantId = fields.assistant_id ?? uuid4();
+    const existing = this.#entries.get(assistantId);
+    if (existing !== undefined) {
+      if (fields.if_exists === "do_nothing") return existing.assistant;
+      throw new ApiError(409, `Assistant ${assistantId} already exists`);
+    }
+    const now = timestamp();
+    return this.#store(
+      {
+        assistant_id: assistantId,
+        graph_id: fields.graph_id,
+        ...settings,
+        created_at: now,
+        updated_at: now,
+        metadata: fields.metadata ?? {},
+        version: 1,
+        name: fields.name ?? "Untitled",
+        description: fields.description ?? null,
+      },
+      undefined,
     );
   }
 
-  search(query: AssistantQuery): Page<Assistant> {
-    const name = query.name?.toLowerCase();
-    const found = [...this.#byId.values()].filter(
-      (assistant) =>
-        (query.graph_id === undefined || assistant.graph_id === query.graph_id) &&
-        (name === undefined || assistant.name.toLowerCase().includes(name)) &&
-        (query.metadata === undefined || contains(assistant.metadata, query.metadata)),
+  /** Makes a new version, which is the latest one then; metadata is merged, one level deep. Throws as `create` does. */
+  patch(idOrGraph: string, fields: AssistantFields): Assistant {
+    const before = this.get(idOrGraph);
+    const settings = mirrored(fields, before);
+    if (fields.graph_id !== undefined) this.#checkGraph(fields.graph_id);
+    return this.#store(
+      {
+        ...before,
+        ...settings,
+        graph_id: fields.graph_id ?? before.graph_id,
+        metadata: { ...before.metadata, ...fields.metadata },
+        name: fields.name ?? before.name,
+        description: fields.description ?? before.description,
+        version: this.#versions.highest(before.assistant_id) + 1,
+        updated_at: timestamp(),
+      },
+      this.#entries.get(before.assistant_id)?.given,
     );
-    const field = query.sort_by ?? "created_at";
-    const sign = query.sort_order === "asc" ? 1 : -1;
-    found.sort((a, b) => sign * (a[field] < b[field] ? -1 : a[field] > b[field] ? 1 : 0));
+  }
+
+  #checkGraph(graphId: string): void {
+    if (!this.#graphs.has(graphId)) throw new ApiError(404, `Graph "${graphId}" not found (${this.#graphsHere()})`);
+  }
+
+  /** Versions of an assistant, newest first. @throws ApiError 404 */
+  versions(idOrGraph: string, query: { metadata?: Json | undefined; limit: number; offset: number }): Page<Assistant> {
+    const all = this.#versions.list(this.get(idOrGraph).assistant_id);
+    const { metadata } = query;
+    const found = metadata === undefined ? all : all.filter((version) => contains(version.metadata, metadata));
     return page(found, query.limit, query.offset);
+  }
+
+  /** Makes an earlier version the latest one, with everything that belongs to it. @throws ApiError 404 */
+  setLatest(idOrGraph: string, version: number): Assistant {
+    const { assistant_id: id, created_at } = this.get(idOrGraph);
+    const found = this.#versions.find(id, version);
+    if (found === undefined) throw new ApiError(404, `Assistant ${id} has no version ${version}`);
+    const assistant: Assistant = { ...found, created_at, updated_at: timestamp() };
+    this.#commit({ assistant, given: this.#entries.get(id)?.given }, []);
+    return assistant;
+  }
+
+  /** Deletes an assistant with its versions, in one batch; nothing happens when it is gone already. */
+  delete(assistantId: string): void {
+    if (!this.#entries.has(assistantId)) return;
+    this.#db.write([{ key: keys.assistant(assistantId), value: undefined }, ...this.#versions.deletion(assistantId)]);
+    this.#entries.delete(assistantId);
+  }
+
+  #visible(): Assistant[] {
+    return [...this.#entries.values()].filter((entry) => !this.#isRetired(entry)).map(({ assistant }) => assistant);
+  }
+
+  /** Newest first unless asked otherwise. */
+  search(query: AssistantQuery): Page<Assistant> {
+    return searchAssistants(this.#visible(), query);
+  }
+
+  /** How many match. */
+  count(filter: AssistantFilter): number {
+    return matching(this.#visible(), filter).length;
   }
 }

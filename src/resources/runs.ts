@@ -37,12 +37,20 @@ export interface RunKwargs {
   readonly temporary: boolean;
   readonly durability?: "sync" | "async" | "exit" | undefined;
   readonly feedback_keys?: readonly string[] | undefined;
+  /** URL that is told of the end. */
+  readonly webhook?: string | undefined;
 }
 
 /** A failure as clients see it. */
 export interface RunError {
   readonly error: string;
   readonly message: string;
+}
+
+/** A request that may come again: digests of its Idempotency-Key, and of what it asks for. */
+export interface RequestMark {
+  readonly key: string;
+  readonly asks: string;
 }
 
 /** A run as it is stored: the public record and what only the engine needs. */
@@ -57,8 +65,16 @@ export interface RunRecord {
   readonly deleteAfter?: true;
   /** Nothing of it is stored: it is stateless, somebody waits for it, and it is deleted at its end. */
   readonly ephemeral?: true;
-  /** The thread waited at an interrupt or breakpoint when the run was created. */
-  readonly onInterrupted?: true;
+  /** What the thread was before the run, if it was not idle: it is that again when nothing is left of the run. */
+  readonly before?: "interrupted" | "error" | undefined;
+  /** Settings for the graph alone, such as request headers: never shown, and gone when the run has ended. */
+  readonly hidden?: Json | undefined;
+  /** The Idempotency-Key that it was created with. */
+  readonly once?: RequestMark | undefined;
+  /** Started through protocol v2: LangGraph's own event stream (v3) runs it. */
+  readonly protocol?: true;
+  /** The A2A task that it works on; true when the task began with it and has its id. */
+  readonly task?: string | true | undefined;
   /** Not to start before this time, in ms since the epoch. */
   readonly notBefore?: number | undefined;
   readonly error?: RunError | undefined;
@@ -112,14 +128,22 @@ export class Runs {
     return record;
   }
 
-  /** Runs of a thread, newest first. */
+  /** Runs of a thread, newest first. Only what is returned is parsed, so that a page far behind costs little. */
   list(threadId: string, options: { limit: number; offset: number; status?: RunStatus | undefined }): RunRecord[] {
+    const { status, limit } = options;
+    const mark = `"status":${JSON.stringify(status)}`;
     const found: RunRecord[] = [];
     let skip = options.offset;
     for (const [key, text] of this.#db.range({ ...prefixRange(keys.runsOf(threadId)), reverse: true })) {
-      if (found.length >= options.limit) break;
+      if (found.length >= limit) break;
+      if (status === undefined && skip > 0) {
+        skip--;
+        continue;
+      }
+      // The mark may stand in an input as well, so what has it is looked at.
+      if (status !== undefined && !text.includes(mark)) continue;
       const record = unpack(threadId, lastId(key), text);
-      if (options.status !== undefined && record.run.status !== options.status) continue;
+      if (status !== undefined && record.run.status !== status) continue;
       if (skip > 0) skip--;
       else found.push(record);
     }

@@ -45,6 +45,7 @@ export const queryFlag = (byDefault: boolean) =>
   z
     .enum(["true", "false", "1", "0", ""])
     .optional()
+    .meta({ default: byDefault })
     .transform((value) => (value === undefined || value === "" ? byDefault : value === "true" || value === "1"));
 
 /** A number in a query string. */

@@ -10,6 +10,15 @@ export const errorShape = z
   .object({ detail: z.string().meta({ description: "What is wrong, in one sentence." }) })
   .meta({ id: "Error" });
 
+/** What JSON-RPC answers with when it refuses. */
+export const rpcErrorShape = z
+  .object({
+    jsonrpc: z.literal("2.0"),
+    id: z.union([z.string(), z.number()]).nullable(),
+    error: z.object({ code: z.int(), message: z.string(), data: z.unknown().optional() }),
+  })
+  .meta({ id: "JsonRpcError" });
+
 export const configShape = z
   .looseObject({
     tags: z.array(z.string()).optional(),
@@ -87,6 +96,20 @@ export const threadShape = z
   })
   .meta({ id: "Thread" });
 
+const size = { count: z.int(), bytes: z.int() };
+export const threadStorageShape = z
+  .object({
+    thread_id: id,
+    total_bytes: z.int(),
+    checkpoints: z.object(size),
+    channel_values: z.object({
+      ...size,
+      by_channel: z.record(z.string(), z.object({ versions: z.int(), bytes: z.int() })),
+    }),
+    pending_writes: z.object(size),
+  })
+  .meta({ id: "ThreadStorage" });
+
 const task = z.looseObject({
   id: z.string(),
   name: z.string(),
@@ -132,6 +155,55 @@ export const runValuesShape = json.meta({
     "The final values of the state. `__interrupt__` lists what the run waits for; `__error__` {error, message} says why it failed.",
 });
 
+export const cronShape = z
+  .object({
+    cron_id: id,
+    assistant_id: id,
+    thread_id: id.nullable(),
+    on_run_completed: z.enum(["delete", "keep"]).nullable(),
+    end_time: time.nullable(),
+    schedule: z.string(),
+    timezone: z.string().nullable(),
+    created_at: time,
+    updated_at: time,
+    user_id: z.string().nullable(),
+    payload: json.meta({ description: "The body of its runs." }),
+    next_run_date: time.nullable(),
+    metadata: json,
+    enabled: z.boolean(),
+  })
+  .meta({ id: "Cron" });
+
+export const deliveryShape = z
+  .object({
+    delivery_id: id,
+    run_id: id,
+    thread_id: id,
+    assistant_id: id,
+    run_status: z.string(),
+    url: z.string(),
+    status: z.enum(["pending", "delivered", "failed"]),
+    created_at: time,
+    updated_at: time,
+    next_attempt_at: time.nullable(),
+    attempts: z.array(
+      z.object({
+        at: time,
+        duration_ms: z.int(),
+        status: z.int().nullable(),
+        error: z.string().nullable(),
+        answer: z.string().meta({ description: "The beginning of the receiver's answer." }),
+      }),
+    ),
+    attempt_count: z.int(),
+    replay_of: id.optional(),
+    push: z
+      .literal(true)
+      .optional()
+      .meta({ description: "It tells of an A2A task: the body is sent as it is, with headers of its receiver's own." }),
+  })
+  .meta({ id: "WebhookDelivery" });
+
 export const itemShape = z
   .object({
     namespace: z.array(z.string()),
@@ -143,6 +215,49 @@ export const itemShape = z
   .meta({ id: "Item" });
 
 export const foundItemShape = itemShape.extend({ score: z.number().nullish() }).meta({ id: "FoundItem" });
+
+export const rootShape = z
+  .object({
+    name: z.literal("agent-server"),
+    version: z.string(),
+    docs: z.string(),
+    openapi: z.string(),
+    info: z.string(),
+    metrics: z.string(),
+    ok: z.string(),
+  })
+  .meta({ id: "Root" });
+
+export const infoShape = z
+  .object({
+    version: z.string(),
+    langgraph_js_version: z.string().nullable().meta({ description: "Of the project's LangGraph; null without one." }),
+    context: z.literal("js"),
+    flags: z.record(z.string(), z.boolean()).meta({ description: "Which parts this server has." }),
+    metadata: json,
+  })
+  .meta({ id: "ServerInfo" });
+
+const labels = z.record(z.string(), z.string());
+export const metricsShape = z
+  .record(
+    z.string(),
+    z.union([
+      z.object({
+        type: z.enum(["gauge", "counter"]),
+        help: z.string(),
+        values: z.array(z.object({ labels, value: z.number() })),
+      }),
+      z.object({
+        type: z.literal("histogram"),
+        help: z.string(),
+        buckets: z.array(z.object({ le: z.number(), count: z.int() })),
+        sum: z.number(),
+        count: z.int(),
+      }),
+    ]),
+  )
+  .meta({ id: "Metrics", description: "By name." });
 
 /** Pagination headers of a search. */
 export const PAGINATION_HEADERS = {

@@ -39,6 +39,9 @@ export const updateStateBody = z.object({
   checkpoint_id: optional(reference),
 });
 
+/** Metadata to merge into that of the newest checkpoint. */
+export const patchStateBody = z.object({ metadata: jsonObject });
+
 /** `before` comes as an id, as a checkpoint reference, or as a config that holds one. */
 const before = z
   .union([z.string(), jsonObject])

@@ -15,8 +15,15 @@ export const putItemBody = z.object({
   index: z
     .union([z.literal(false), z.array(z.string())])
     .nullish()
-    .meta({ description: "Accepted and ignored: there is no semantic index." }),
-  ttl: z.number().positive().nullish().meta({ description: "Minutes to live; null: for ever." }),
+    .meta({
+      description:
+        "The fields to embed in place of those of `store.index.fields`, or false for none. Without `store.index` in the config nothing is embedded; it is kept for the case that there is one later.",
+    }),
+  ttl: z
+    .number()
+    .positive()
+    .nullish()
+    .meta({ description: "Minutes to live; null: for ever; absent: `store.ttl.default_ttl` of the config." }),
 });
 export type PutItemBody = z.infer<typeof putItemBody>;
 
@@ -45,7 +52,10 @@ export const searchItemsBody = z.object({
   filter: optional(jsonObject),
   limit: limit(10),
   offset,
-  query: optional(z.string()).meta({ description: "Accepted and ignored: there is no semantic index." }),
+  query: optional(z.string()).meta({
+    description:
+      "Sorts by nearness in meaning, with a `score`; items without vectors come last. Ignored without `store.index` in the config.",
+  }),
   refresh_ttl: optional(z.boolean()),
 });
 export type SearchItemsBody = z.infer<typeof searchItemsBody>;
@@ -60,9 +70,9 @@ export const listNamespacesBody = z.object({
 });
 export type ListNamespacesBody = z.infer<typeof listNamespacesBody>;
 
-/** Stores an item; the answer is 204. @throws ApiError 422 for a bad namespace. */
-export function putItem(store: LongTermStore, { namespace, key, value, ttl }: PutItemBody): void {
-  store.putItem({ namespace, key, value, ttl });
+/** Stores an item, embedded if it is to be; the answer is 204. @throws ApiError 422 for a bad namespace; what embedding throws. */
+export async function putItem(store: LongTermStore, { namespace, key, value, ttl, index }: PutItemBody): Promise<void> {
+  await store.putItem({ namespace, key, value, ttl, index });
 }
 
 /** Deletes an item or nothing; the answer is 204. @throws ApiError 422 for a bad namespace. */
@@ -76,11 +86,14 @@ export function getItem(store: LongTermStore, { namespace, key, refresh_ttl }: G
   return store.getItem(namespace, key, { refreshTtl: refresh_ttl });
 }
 
-/** Items under the prefix that match the filter, last put first. @throws ApiError 422 for a bad prefix or filter. */
-export function searchItems(
+/**
+ * Items under the prefix that match the filter: the nearest to the query first, or without one the last put.
+ * @throws ApiError 422 for a bad prefix or filter; what embedding throws.
+ */
+export async function searchItems(
   store: LongTermStore,
   { namespace_prefix, filter, limit: most, offset: from, query, refresh_ttl }: SearchItemsBody,
-): { items: WireSearchItem[] } {
+): Promise<{ items: WireSearchItem[] }> {
   const search = {
     namespacePrefix: namespace_prefix,
     filter,
@@ -89,7 +102,7 @@ export function searchItems(
     query,
     refreshTtl: refresh_ttl,
   };
-  return { items: store.searchItems(search) };
+  return { items: await store.findItems(search) };
 }
 
 /** The namespaces that hold items, sorted. @throws ApiError 422 for a bad prefix or suffix. */

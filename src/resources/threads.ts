@@ -1,109 +1,92 @@
-// Threads: their head records (status, times, metadata), an index of them that is derived from storage, and search.
-// The state of a thread is not here: it lives in its checkpoints (states.ts).
+// Threads: their head records (status, times, metadata), and an index of them that is derived from storage.
+// The state of a thread is not here: it lives in its checkpoints (runs/states.ts).
 import { ApiError } from "../errors.ts";
-import { isUuid, timestamp, uuid4 } from "../ids.ts";
+import { isUuid, systemClock, timestamp, uuid4, type Clock } from "../ids.ts";
 import { prefixRange, type Database, type Write } from "../storage/database.ts";
 import { keys } from "../storage/keys.ts";
-import { contains, page, type Json, type Page } from "./json.ts";
+import { page, type Json, type Page } from "./json.ts";
+import { ThreadIndex } from "./thread-index.ts";
+import type { ThreadRecord } from "./thread-record.ts";
+import {
+  isByUpdate,
+  isPlain,
+  matching,
+  newestPage,
+  sorted,
+  type ThreadFilter,
+  type ThreadQuery,
+  type ValuesOf,
+} from "./thread-search.ts";
+import type { ThreadTtl } from "./thread-ttl.ts";
 
-export type ThreadStatus = "idle" | "busy" | "interrupted" | "error";
-
-/** An interrupt as clients see it. */
-export interface InterruptJson {
-  readonly id?: string | null;
-  readonly value: unknown;
-}
-
-/** A thread without its values. Times are ISO 8601 with microseconds and offset. */
-export interface ThreadRecord {
-  readonly thread_id: string;
-  readonly created_at: string;
-  readonly updated_at: string;
-  /** Changes only when values change. */
-  readonly state_updated_at: string;
-  readonly metadata: Json;
-  readonly config: Json;
-  readonly status: ThreadStatus;
-  /** Task id → the interrupts that it waits at. */
-  readonly interrupts: Readonly<Record<string, readonly InterruptJson[]>>;
-  /** Why the last run failed. */
-  readonly error?: Json | null;
-}
-
-export type ThreadSortField = "thread_id" | "status" | "created_at" | "updated_at" | "state_updated_at";
-
-/** What a search asks for. */
-export interface ThreadQuery {
-  readonly ids?: readonly string[] | undefined;
-  readonly metadata?: Json | undefined;
-  readonly values?: Json | undefined;
-  readonly status?: ThreadStatus | undefined;
-  readonly limit: number;
-  readonly offset: number;
-  readonly sort_by?: ThreadSortField | undefined;
-  readonly sort_order?: "asc" | "desc" | undefined;
-}
-
-/** A thread in memory: a node of the list of all threads in the order of their last update. */
-interface Entry {
-  record: ThreadRecord;
-  older: Entry | undefined;
-  newer: Entry | undefined;
-}
+export type { InterruptJson, ThreadRecord, ThreadStatus } from "./thread-record.ts";
+export type { ThreadQuery, ThreadSortField } from "./thread-search.ts";
 
 /** The error for a thread that does not exist (or that the caller may not see). */
 export const threadNotFound = (threadId: string): ApiError => new ApiError(404, `Thread with ID ${threadId} not found`);
 
-export class Threads {
-  readonly #db: Database;
-  readonly #entries = new Map<string, Entry>();
-  #newest: Entry | undefined;
-  #loaded = false;
+/** Who is told of threads that have a time to live. */
+export interface MortalWatcher {
+  changed(record: ThreadRecord): void;
+  gone(threadId: string): void;
+}
 
-  constructor(db: Database) {
+export class Threads {
+  /** The time to live of threads that are made from now on and are given none of their own; for ever when undefined. */
+  defaultTtl: ThreadTtl | undefined;
+  readonly #db: Database;
+  readonly #clock: Clock;
+  readonly #index = new ThreadIndex<ThreadRecord>();
+  #loaded = false;
+  #watcher: MortalWatcher | undefined;
+
+  constructor(db: Database, clock: Clock = systemClock) {
     this.#db = db;
+    this.#clock = clock;
+  }
+
+  /** Tells of every change of a thread that has a time to live. */
+  watchMortals(watcher: MortalWatcher): void {
+    this.#watcher = watcher;
+  }
+
+  /** Now, as it is written into the heads of threads. */
+  stamp(): string {
+    return timestamp(this.#clock.now());
   }
 
   /** Reads all heads from storage, once; what needs no index does not wait for it. */
   #load(): void {
     if (this.#loaded) return;
     this.#loaded = true;
-    const known = [...this.#entries.values()].map((entry) => entry.record);
-    this.#entries.clear();
-    this.#newest = undefined;
+    const known = [...this.#index.values()].toReversed();
+    this.#index.clear();
     const records = Array.from(
       this.#db.range(prefixRange(keys.threads)),
       ([, text]) => JSON.parse(text) as ThreadRecord,
     );
-    records.sort((a, b) => compare(a.updated_at, b.updated_at));
-    for (const record of records) this.#remember(record);
-    for (const record of known) if (!this.#entries.has(record.thread_id)) this.#remember(record);
-  }
-
-  #remember(record: ThreadRecord): void {
-    const entry = this.#entries.get(record.thread_id);
-    if (entry !== undefined) this.#unlink(entry);
-    const fresh: Entry = { record, older: this.#newest, newer: undefined };
-    if (this.#newest !== undefined) this.#newest.newer = fresh;
-    this.#newest = fresh;
-    this.#entries.set(record.thread_id, fresh);
-  }
-
-  #unlink(entry: Entry): void {
-    if (entry.older !== undefined) entry.older.newer = entry.newer;
-    if (entry.newer !== undefined) entry.newer.older = entry.older;
-    else this.#newest = entry.older;
+    records.sort((a, b) => (a.updated_at < b.updated_at ? -1 : a.updated_at > b.updated_at ? 1 : 0));
+    for (const record of records) this.#index.put(record);
+    for (const record of known) if (!this.#index.has(record.thread_id)) this.#index.put(record);
   }
 
   /** The head of a thread, or undefined. */
   find(threadId: string): ThreadRecord | undefined {
-    const entry = this.#entries.get(threadId);
-    if (entry !== undefined || this.#loaded) return entry?.record;
-    const text = this.#db.get(keys.thread(threadId));
-    if (text === undefined) return undefined;
-    const record = JSON.parse(text) as ThreadRecord;
-    this.#remember(record);
+    const known = this.#index.get(threadId);
+    if (known !== undefined || this.#loaded) return known;
+    const record = this.#read(threadId);
+    if (record !== undefined) this.#index.put(record);
     return record;
+  }
+
+  /** The same, for a look at many threads: it keeps none in memory that is not there. */
+  peek(threadId: string): ThreadRecord | undefined {
+    return this.#index.get(threadId) ?? (this.#loaded ? undefined : this.#read(threadId));
+  }
+
+  #read(threadId: string): ThreadRecord | undefined {
+    const text = this.#db.get(keys.thread(threadId));
+    return text === undefined ? undefined : (JSON.parse(text) as ThreadRecord);
   }
 
   /** @throws ApiError 404 */
@@ -113,9 +96,9 @@ export class Threads {
     return record;
   }
 
-  /** A new thread, not stored yet: hand it to `writeOf` and, when the batch is committed, to `committed`. */
-  draft(threadId: string = uuid4(), metadata: Json = {}): ThreadRecord {
-    const now = timestamp();
+  /** A new thread, not stored yet: hand it to `writesOf` and, when the batch is committed, to `committed`. */
+  draft(threadId: string = uuid4(), metadata: Json = {}, ttl: ThreadTtl | undefined = this.defaultTtl): ThreadRecord {
+    const now = this.stamp();
     return {
       thread_id: threadId,
       created_at: now,
@@ -125,32 +108,58 @@ export class Threads {
       config: {},
       status: "idle",
       interrupts: {},
+      ...(ttl === undefined ? {} : { ttl }),
     };
   }
 
-  /** The change that stores a head; for batches with other records. */
+  /** The change that stores a head whose ttl has not become one; for batches with other records. */
   writeOf(record: ThreadRecord): Write {
     return { key: keys.thread(record.thread_id), value: JSON.stringify(record) };
   }
 
+  /** The changes that store a head, new ones included. */
+  writesOf(record: ThreadRecord): Write[] {
+    const head = this.writeOf(record);
+    if (record.ttl === undefined || this.#index.get(record.thread_id)?.ttl !== undefined) return [head];
+    return [head, { key: keys.expiring(record.thread_id), value: "" }];
+  }
+
+  /** The changes that delete a head. */
+  deletion(threadId: string): Write[] {
+    const head = { key: keys.thread(threadId), value: undefined };
+    return this.peek(threadId)?.ttl === undefined ? [head] : [head, { key: keys.expiring(threadId), value: undefined }];
+  }
+
   /** Takes a stored head into the index. */
   committed(record: ThreadRecord): void {
-    this.#remember(record);
+    this.#index.put(record);
+    if (record.ttl !== undefined) this.#watcher?.changed(record);
   }
 
   /** Forgets a thread whose key was deleted. */
   removed(threadId: string): void {
-    const entry = this.#entries.get(threadId);
-    if (entry === undefined) return;
-    this.#unlink(entry);
-    this.#entries.delete(threadId);
+    if (this.#index.get(threadId)?.ttl !== undefined) this.#watcher?.gone(threadId);
+    this.#index.delete(threadId);
   }
 
   /** Stores a head by itself. */
   put(record: ThreadRecord): ThreadRecord {
-    this.#db.write([this.writeOf(record)]);
-    this.#remember(record);
+    this.#db.write(this.writesOf(record));
+    this.committed(record);
     return record;
+  }
+
+  /** Stores a change of a head that is no activity: the thread keeps its place among the last updated. */
+  amend(record: ThreadRecord): void {
+    this.#db.write(this.writesOf(record));
+    this.#index.replace(record);
+  }
+
+  /** Ids of the threads that have a time to live. */
+  *mortals(): Iterable<string> {
+    for (const [key] of this.#db.range(prefixRange(keys.allExpiring))) {
+      yield decodeURIComponent(key.slice(keys.allExpiring.length));
+    }
   }
 
   /**
@@ -160,9 +169,10 @@ export class Threads {
   create(options: {
     threadId?: string | undefined;
     metadata?: Json | undefined;
+    ttl?: ThreadTtl | undefined;
     ifExists: "raise" | "do_nothing";
   }): ThreadRecord {
-    const { threadId, metadata } = options;
+    const { threadId, metadata, ttl } = options;
     if (threadId !== undefined) {
       if (!isUuid(threadId)) throw new ApiError(422, `thread_id must be a UUID, got "${threadId}"`);
       const existing = this.find(threadId);
@@ -171,68 +181,35 @@ export class Threads {
         throw new ApiError(409, "Thread already exists");
       }
     }
-    return this.put(this.draft(threadId, metadata));
+    return this.put(this.draft(threadId, metadata, ttl));
   }
 
-  /** Merges metadata, one level deep. */
-  patch(threadId: string, metadata: Json | undefined): ThreadRecord {
+  /** Merges metadata, one level deep, and sets the time to live where one is given. @throws ApiError 404 */
+  patch(
+    threadId: string,
+    { metadata, ttl }: { metadata?: Json | undefined; ttl?: ThreadTtl | undefined },
+  ): ThreadRecord {
     const record = this.get(threadId);
-    return this.put({ ...record, metadata: { ...record.metadata, ...metadata }, updated_at: timestamp() });
+    return this.put({
+      ...record,
+      metadata: { ...record.metadata, ...metadata },
+      updated_at: this.stamp(),
+      ...(ttl === undefined ? {} : { ttl }),
+    });
   }
 
-  /** Number of threads with this metadata, values and status. */
-  count(query: Pick<ThreadQuery, "metadata" | "values" | "status">, valuesOf: (threadId: string) => unknown): number {
+  /** Number of threads that a filter lets through. */
+  count(filter: ThreadFilter, valuesOf: ValuesOf): number {
     this.#load();
-    if (query.metadata === undefined && query.values === undefined && query.status === undefined)
-      return this.#entries.size;
-    return this.#matches(query, valuesOf).length;
+    return isPlain(filter) ? this.#index.size : matching(this.#index.values(), filter, valuesOf).length;
   }
 
   /** Threads in the order of their last update unless asked otherwise. `valuesOf` is called only for filters on values. */
-  search(query: ThreadQuery, valuesOf: (threadId: string) => unknown): Page<ThreadRecord> {
+  search(query: ThreadQuery, valuesOf: ValuesOf): Page<ThreadRecord> {
     this.#load();
-    const plain =
-      query.ids === undefined &&
-      query.metadata === undefined &&
-      query.values === undefined &&
-      query.status === undefined;
-    const byUpdate = (query.sort_by ?? "updated_at") === "updated_at" && query.sort_order !== "asc";
-    if (plain && byUpdate) return this.#newestPage(query.limit, query.offset);
-    const found = this.#matches(query, valuesOf);
-    if (!byUpdate) {
-      const field = query.sort_by ?? "updated_at";
-      const sign = query.sort_order === "asc" ? 1 : -1;
-      found.sort((a, b) => sign * compare(a[field], b[field]));
-    }
-    return page(found, query.limit, query.offset);
-  }
-
-  /** The commonest search, without looking at more threads than it returns. */
-  #newestPage(limit: number, offset: number): Page<ThreadRecord> {
-    const items: ThreadRecord[] = [];
-    let entry = this.#newest;
-    for (let i = 0; entry !== undefined && i < offset + limit; i++, entry = entry.older) {
-      if (i >= offset) items.push(entry.record);
-    }
-    return { items, total: this.#entries.size, next: entry === undefined ? undefined : offset + limit };
-  }
-
-  #matches(
-    query: Pick<ThreadQuery, "ids" | "metadata" | "values" | "status">,
-    valuesOf: (id: string) => unknown,
-  ): ThreadRecord[] {
-    const ids = query.ids === undefined ? undefined : new Set(query.ids);
-    const found: ThreadRecord[] = [];
-    for (let entry = this.#newest; entry !== undefined; entry = entry.older) {
-      const { record } = entry;
-      if (ids !== undefined && !ids.has(record.thread_id)) continue;
-      if (query.status !== undefined && record.status !== query.status) continue;
-      if (query.metadata !== undefined && !contains(record.metadata, query.metadata)) continue;
-      if (query.values !== undefined && !contains(valuesOf(record.thread_id), query.values)) continue;
-      found.push(record);
-    }
-    return found;
+    const byUpdate = isByUpdate(query);
+    if (byUpdate && isPlain(query)) return newestPage(this.#index, query.limit, query.offset);
+    const found = matching(this.#index.values(), query, valuesOf);
+    return page(byUpdate ? found : sorted(found, query), query.limit, query.offset);
   }
 }
-
-const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);

@@ -1,16 +1,20 @@
 // A run that has not ended: its record, its event log, and the promise of its end.
-import type { RunRecord, RunStatus } from "../resources/runs.ts";
+import { timestamp } from "../ids.ts";
+import type { RunError, RunRecord, RunStatus } from "../resources/runs.ts";
 import type { CheckpointStore } from "../storage/checkpoints.ts";
-import { EventLog } from "./events.ts";
+import type { EventLog } from "./events.ts";
+import type { RunObserver } from "./observer.ts";
 
 /** Why a run is stopped from outside. */
-export type StopReason = "interrupt" | "rollback" | "park";
+export type StopReason = "interrupt" | "rollback" | "timeout" | "park";
 
 /** What `wait` and `join` answer with. */
 export interface RunEnd {
   readonly status: RunStatus;
   /** The JSON body: final values, `__error__`, or values with `__interrupt__`. */
   readonly json: string;
+  /** When it began, in milliseconds since the epoch; undefined when it never did. */
+  readonly startedAt?: number | undefined;
 }
 
 export class ActiveRun {
@@ -25,6 +29,14 @@ export class ActiveRun {
   resolveEnd!: (end: RunEnd) => void;
   stopReason: StopReason | undefined;
   started = false;
+  /** The graph is being run: what it does from now on can be watched, but not what it did. */
+  executing = false;
+  /** Who watches it as a series of protocol v2 events. */
+  observer: RunObserver | undefined;
+  /** A new run takes its place. */
+  superseded = false;
+  /** `performance.now()` when it was started. */
+  begunAt: number | undefined;
   /** Asks the graph to stop behind the superstep that it is at. */
   drain: (() => void) | undefined;
   /** The JSON of the newest state that the graph has shown. */
@@ -32,10 +44,10 @@ export class ActiveRun {
   /** Wakes the queue when `notBefore` has come. */
   timer: NodeJS.Timeout | undefined;
 
-  constructor(record: RunRecord, checkpoints: CheckpointStore) {
+  constructor(record: RunRecord, checkpoints: CheckpointStore, log: EventLog) {
     this.record = record;
     this.checkpoints = checkpoints;
-    this.log = new EventLog(record.run.kwargs.resumable);
+    this.log = log;
     this.stopped = new Promise((resolve) => {
       this.controller.signal.addEventListener("abort", () => resolve(undefined), { once: true });
     });
@@ -50,6 +62,16 @@ export class ActiveRun {
 
   get threadId(): string {
     return this.record.run.thread_id;
+  }
+
+  /** Gives the record another status, and a failed run its error. */
+  update(status: RunStatus, error?: RunError): void {
+    const { record } = this;
+    this.record = {
+      ...record,
+      run: { ...record.run, status, updated_at: timestamp() },
+      ...(error === undefined ? {} : { error }),
+    };
   }
 
   /** Stops a running execution. */

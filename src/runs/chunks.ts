@@ -47,6 +47,8 @@ export class ChunkEvents {
   readonly #sink: EventSink;
   readonly #codec: Codec;
   readonly #modes: ReadonlySet<string>;
+  /** Settings that are for the graph alone. */
+  readonly #hidden: readonly string[];
   readonly #partial = new Map<string, Chunk>();
   readonly #complete = new Set<string>();
   #metadata: unknown;
@@ -56,10 +58,12 @@ export class ChunkEvents {
   /** The interrupts that the run stopped at; an empty list for `interrupt_before` and `interrupt_after`. */
   interrupts: unknown[] | undefined;
 
-  constructor(sink: EventSink, codec: Codec, modes: readonly string[]) {
+  /** @param hidden names of settings that no event may show. */
+  constructor(sink: EventSink, codec: Codec, modes: readonly string[], hidden: readonly string[] = []) {
     this.#sink = sink;
     this.#codec = codec;
     this.#modes = new Set(modes);
+    this.#hidden = hidden;
   }
 
   /** One chunk: the namespace of the (sub)graph, LangGraph's mode, its payload. */
@@ -79,7 +83,9 @@ export class ChunkEvents {
   event(event: Json): void {
     if (!this.#modes.has("events") || hidden(event)) return;
     if (!this.#sink.wanted) return this.#sink.skip();
-    this.#sink.push("events", this.#codec.wire(event), "events");
+    const { metadata } = event;
+    const shown = this.#hidden.length === 0 ? event : { ...event, metadata: without(metadata, this.#hidden) };
+    this.#sink.push("events", this.#codec.wire(shown), "events");
   }
 
   #name(mode: string, ns: readonly string[]): string {
@@ -87,10 +93,12 @@ export class ChunkEvents {
   }
 
   #json(mode: string, payload: unknown): string {
-    if (mode === "checkpoints") return this.#codec.wire(checkpointPayload(payload as Json));
+    if (mode === "checkpoints") return this.#codec.wire(checkpointPayload(payload as Json, this.#hidden));
     if (mode === "debug") {
       const { type, payload: inner } = payload as { type: string; payload: Json };
-      if (type === "checkpoint") return this.#codec.wire({ ...(payload as Json), payload: checkpointPayload(inner) });
+      if (type === "checkpoint") {
+        return this.#codec.wire({ ...(payload as Json), payload: checkpointPayload(inner, this.#hidden) });
+      }
     }
     return this.#codec.wire(payload);
   }
@@ -110,7 +118,7 @@ export class ChunkEvents {
   #metadataWire(metadata: unknown): string {
     if (metadata !== this.#metadata) {
       this.#metadata = metadata;
-      this.#metadataJson = this.#codec.wire(metadata);
+      this.#metadataJson = this.#codec.wire(without(metadata, this.#hidden));
     }
     return this.#metadataJson;
   }
@@ -151,9 +159,9 @@ function isInterrupt(payload: unknown): payload is { __interrupt__: unknown[] } 
 const hidden = (event: Json): boolean => Array.isArray(event["tags"]) && event["tags"].includes("langsmith:hidden");
 
 /** A checkpoint as `debug` and `checkpoints` show it: the wire's names, and none of LangGraph's inner `__` settings. */
-function checkpointPayload({ parentConfig, config, tasks, ...rest }: Json): Json {
-  const parent = cleanConfig(parentConfig);
-  const own = cleanConfig(config);
+function checkpointPayload({ parentConfig, config, tasks, ...rest }: Json, hiddenNames: readonly string[]): Json {
+  const parent = cleanConfig(parentConfig, hiddenNames);
+  const own = cleanConfig(config, hiddenNames);
   return {
     config: own,
     checkpoint: checkpointOf(own),
@@ -170,10 +178,18 @@ function debugTask({ state, ...task }: Json): Json {
   return configurable === undefined ? { ...task, state } : { ...task, checkpoint: configurable };
 }
 
-function cleanConfig(config: unknown): Json | null {
+function cleanConfig(config: unknown, hiddenNames: readonly string[]): Json | null {
   if (typeof config !== "object" || config === null) return null;
   const { configurable, callbacks: _callbacks, ...rest } = config as Json;
-  return { ...rest, configurable: withoutInner((configurable ?? {}) as Json) };
+  const settings = without(configurable ?? {}, hiddenNames) as Json;
+  const metadata = "metadata" in rest ? { metadata: without(rest["metadata"], hiddenNames) } : {};
+  return { ...rest, ...metadata, configurable: withoutInner(settings) };
+}
+
+/** A copy without the named fields, if there are names and fields. */
+function without(value: unknown, names: readonly string[]): unknown {
+  if (names.length === 0 || typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).filter(([name]) => !names.includes(name)));
 }
 
 /** Configurable without LangGraph's inner settings and without what the server puts there for the graph alone. */

@@ -1,87 +1,63 @@
 // The run engine: creates runs, lets them run, stops them, and tells everybody who waits how they ended. What is stored of that is
 // in ledger.ts, who may run when in queue.ts, one execution of a graph in executor.ts.
 import { ApiError } from "../errors.ts";
-import type { GraphVersion, LangGraphRuntime } from "../graphs/types.ts";
-import { timestamp } from "../ids.ts";
-import type { Assistants } from "../resources/assistants.ts";
-import { hasEnded, type RunError, type RunRecord, type Runs, type RunStatus } from "../resources/runs.ts";
-import { threadNotFound, type Threads } from "../resources/threads.ts";
-import { buffered, type BufferedDatabase } from "../storage/buffered.ts";
+import { hasEnded, type RunRecord } from "../resources/runs.ts";
+import { threadNotFound, type ThreadStatus } from "../resources/threads.ts";
+import { buffered } from "../storage/buffered.ts";
 import { CheckpointStore } from "../storage/checkpoints.ts";
-import type { Codec } from "../storage/codec.ts";
 import { memoryDatabase } from "../storage/memory-driver.ts";
-import type { SaverFactory } from "../storage/saver.ts";
 import { ActiveRun, type RunEnd } from "./active.ts";
+import { ThreadChanges } from "./changes.ts";
+import type { Caller, EngineOptions } from "./engine-options.ts";
 import { describeError, execute, type ExecutionEnd } from "./executor.ts";
-import { FinishedLogs } from "./finished-logs.ts";
 import { RunLedger } from "./ledger.ts";
+import { RunMaker } from "./making.ts";
+import { RunMetrics } from "./metrics.ts";
+import type { RunObserver } from "./observer.ts";
 import { RunQueue } from "./queue.ts";
 import { recover, type Recovery } from "./recovery.ts";
-import { checkpointOf, newRun, refuseBusy, runMetadata, serverConfigurable, type RunRequest } from "./request.ts";
+import { graphConfigurable, runMetadata, type RunRequest } from "./request.ts";
 import { errorJson, withInterrupts } from "./result.ts";
+import { CUT_OFF, park, PARKED, settle } from "./settle.ts";
 import { RunStreams } from "./streams.ts";
-import type { ThreadValues } from "./values.ts";
-
-/** The user's LangGraph, ready for use. */
-export interface GraphKit {
-  readonly runtime: LangGraphRuntime;
-  readonly codec: Codec;
-  readonly makeSaver: SaverFactory;
-}
-
-export interface EngineOptions {
-  readonly db: BufferedDatabase;
-  readonly threads: Threads;
-  readonly runs: Runs;
-  readonly assistants: Assistants;
-  readonly checkpoints: CheckpointStore;
-  readonly values: ThreadValues;
-  /** The long-term store, handed to the nodes. */
-  readonly store: unknown;
-  readonly graph: (id: string) => Promise<GraphVersion>;
-  readonly kit: () => Promise<GraphKit>;
-  /** How many runs may run at once. */
-  readonly jobs: number;
-  /** Base URL of this server, for the metadata of runs. */
-  readonly apiUrl: () => string;
-  /** A run failed; for the terminal. */
-  readonly onFailure: (record: RunRecord, error: RunError, cause: unknown) => void;
-}
-
-/** What the creator of a run does next: reads its events from the first on, waits for its result, or neither. */
-export type Caller = "stream" | "wait" | "background";
-
-const PARKED: RunEnd = {
-  status: "pending",
-  json: errorJson({ error: "ServerStopped", message: "The server stopped; the run goes on when it starts again." }),
-};
-/** For runs of which nothing is stored. */
-const CUT_OFF: RunEnd = {
-  status: "error",
-  json: errorJson({ error: "ServerStopped", message: "The server stopped before the run had ended." }),
-};
+import { headOf } from "./thread-events.ts";
+import { limitTime, timedOut } from "./timeout.ts";
+import { watchedEnd, watchFromNow, watchLate } from "./watch.ts";
 
 export class RunEngine {
   /** Events and results of runs. */
   readonly streams: RunStreams;
+  readonly metrics = new RunMetrics();
   readonly #options: EngineOptions;
   readonly #active = new Map<string, ActiveRun>();
   readonly #queue: RunQueue;
   readonly #ledger: RunLedger;
-  readonly #finished = new FinishedLogs();
-  /** Changes from outside that are under way, by thread. */
-  readonly #updates = new Map<string, Promise<undefined>>();
+  readonly #changes: ThreadChanges;
+  readonly #maker: RunMaker;
   /** Graphs have been loaded: a run that is started runs at once. Before, a crash must not count as an attempt of it. */
   #loaded = false;
 
   constructor(options: EngineOptions) {
     this.#options = options;
     this.#queue = new RunQueue(options.jobs, (run) => void this.#run(run));
+    this.#changes = new ThreadChanges(options.threads, this.#queue);
+    this.streams = new RunStreams({
+      ...options,
+      active: (runId) => this.#active.get(runId),
+      lane: (threadId) => this.#queue.lane(threadId),
+    });
+    this.#maker = new RunMaker({
+      ...options,
+      queue: this.#queue,
+      loaded: () => this.#loaded,
+      supersede: (run, action) => this.#stopRun(run, action),
+    });
     this.#ledger = new RunLedger({
       ...options,
-      hasOthers: (threadId, runId) => this.#queue.lane(threadId).some(({ id }) => id !== runId),
+      logs: this.streams.logs,
+      followers: options.followers ?? [],
+      others: (threadId, runId) => this.#queue.lane(threadId).filter(({ id }) => id !== runId),
     });
-    this.streams = new RunStreams({ ...options, finished: this.#finished, active: (runId) => this.#active.get(runId) });
   }
 
   /**
@@ -90,42 +66,16 @@ export class RunEngine {
    * @throws ApiError 404 unknown thread, assistant or checkpoint; 409 when the thread is busy and the strategy is `reject`.
    */
   create(threadId: string | undefined, request: RunRequest, caller: Caller): ActiveRun {
-    const { threads, assistants } = this.#options;
-    const assistant = assistants.forRun(request.assistant_id);
-    if (threadId !== undefined) {
-      if (request.if_not_exists !== "create") threads.get(threadId);
-      this.#checkCheckpoint(threadId, request);
-      this.#makeWay(threadId, request.multitask_strategy);
-      // A run that was rolled back took its checkpoints with it.
-      this.#checkCheckpoint(threadId, request);
-    }
-    const existing = threadId === undefined ? undefined : threads.find(threadId);
-    const thread = existing ?? threads.draft(threadId, request.metadata);
-    const stateless = threadId === undefined;
-    const record = newRun(request, assistant, thread, {
-      stateless,
-      startsNow: this.#loaded && request.after_seconds === undefined && this.#queue.isFree(thread.thread_id),
-      ephemeral: stateless && caller !== "background" && request.on_completion === "delete",
-    });
-    this.#ledger.created(record, thread, caller === "wait");
-    return this.#add(record, caller === "stream");
+    const made = this.#maker.make(threadId, request, caller);
+    this.#ledger.created([made], caller === "wait");
+    return this.#add(made.record, caller === "stream");
   }
 
-  #checkCheckpoint(threadId: string, request: RunRequest): void {
-    const { checkpoint_id: id, checkpoint_ns: ns = "" } = (checkpointOf(request) ?? {}) as Record<
-      string,
-      string | undefined
-    >;
-    if (id === undefined || this.#options.checkpoints.get(threadId, ns, id) !== undefined) return;
-    throw new ApiError(404, `Checkpoint ${id} not found`);
-  }
-
-  /** Applies the multitask strategy of a new run to those that are there. */
-  #makeWay(threadId: string, strategy: RunRequest["multitask_strategy"]): void {
-    const lane = this.#queue.lane(threadId);
-    if (lane.length === 0 || strategy === "enqueue") return;
-    if (strategy === "reject") refuseBusy();
-    for (const run of lane.toReversed()) this.#stopRun(run, strategy);
+  /** Creates stateless runs in the background, in one batch: all of them, or none. @throws ApiError 404 unknown assistant. */
+  createBatch(requests: readonly RunRequest[]): ActiveRun[] {
+    const made = requests.map((request) => this.#maker.make(undefined, request, "batch"));
+    this.#ledger.created(made, false);
+    return made.map(({ record }) => this.#add(record));
   }
 
   #add(record: RunRecord, read = false): ActiveRun {
@@ -133,6 +83,7 @@ export class RunEngine {
     const run = new ActiveRun(
       record,
       record.ephemeral ? new CheckpointStore(buffered(memoryDatabase()), true) : checkpoints,
+      this.streams.log(record),
     );
     if (read) run.log.expectReader();
     this.#active.set(run.id, run);
@@ -141,7 +92,7 @@ export class RunEngine {
   }
 
   async #run(run: ActiveRun): Promise<void> {
-    run.log.push("metadata", JSON.stringify({ run_id: run.id, attempt: run.record.attempt }));
+    run.log.begin(headOf(run.record));
     let end: ExecutionEnd;
     try {
       const loading = Promise.all([this.#options.graph(run.record.graphId), this.#options.kit()]);
@@ -151,9 +102,11 @@ export class RunEngine {
       const [version, kit] = loaded;
       this.#loaded = true;
       if (run.record.run.status !== "running") {
-        this.#update(run, "running");
+        run.update("running");
         this.#ledger.changed(run.record);
       }
+      const { timeoutMs } = this.#options;
+      const inTime = limitTime(run, timeoutMs);
       end = await execute({
         record: run.record,
         version,
@@ -161,9 +114,10 @@ export class RunEngine {
         checkpoints: run.checkpoints,
         store: this.#options.store,
         sink: run.log,
+        observer: watchFromNow(run, this.#options.observers),
         signal: run.controller.signal,
         metadata: runMetadata(run.record, kit.runtime.version, this.#options.apiUrl()),
-        configurable: serverConfigurable(run.record),
+        configurable: graphConfigurable(run.record),
         onDrain: (drain) => {
           run.drain = drain;
         },
@@ -171,20 +125,13 @@ export class RunEngine {
           run.valuesNow = values;
         },
       });
+      inTime();
+      if (end.kind === "aborted" && run.stopReason === "timeout") end = timedOut(timeoutMs);
     } catch (error) {
       // The graph could not be loaded.
       end = { kind: "failed", error: describeError(error), cause: error };
     }
     this.#end(run, end);
-  }
-
-  #update(run: ActiveRun, status: RunStatus, error?: RunError): void {
-    const { record } = run;
-    run.record = {
-      ...record,
-      run: { ...record.run, status, updated_at: timestamp() },
-      ...(error === undefined ? {} : { error }),
-    };
   }
 
   /** Stores how a run ended, then tells everybody who waits for it, then lets the next one run. */
@@ -193,58 +140,30 @@ export class RunEngine {
     if (this.#active.get(run.id) !== run) return;
     let result: RunEnd | undefined;
     try {
-      if (end.kind === "failed") this.#options.onFailure(run.record, end.error, end.cause);
+      if (end.kind === "failed") {
+        this.#options.onFailure(run.record, end.error, end.cause);
+        // If events are stored, then together with the end of the run.
+        run.log.push("error", JSON.stringify(end.error));
+      }
+      if (end.kind === "done" && end.interrupts !== undefined) run.observer?.paused();
       const parked = end.kind === "drained" || (end.kind === "aborted" && run.stopReason === "park");
-      result = parked ? this.#park(run) : this.#settle(run, end);
+      result = parked ? park(run, this.#ledger) : settle(run, end, this.#ledger);
     } catch (error) {
       // Storage fails: whoever waits must learn it, and the next start finds the run as it was stored last.
       result = { status: "error", json: errorJson(describeError(error)) };
     } finally {
-      if (end.kind === "failed") run.log.push("error", JSON.stringify(end.error));
       this.#leave(run, result ?? CUT_OFF);
     }
   }
 
-  #settle(run: ActiveRun, end: ExecutionEnd): RunEnd {
-    const latest = run.checkpoints.get(run.threadId, "");
-    const opaque = latest !== undefined && run.checkpoints.context(run.threadId, latest.record).opaque === true;
-    const values = end.kind === "done" ? end.valuesJson : opaque ? run.valuesNow?.() : undefined;
-    if (values !== undefined && (opaque || (end.kind === "done" && end.interrupts !== undefined))) {
-      run.checkpoints.showValues(run.threadId, values);
-    }
-    if (end.kind === "failed") {
-      this.#update(run, "error", end.error);
-      this.#ledger.ended(run.record, "error");
-      return { status: "error", json: errorJson(end.error) };
-    }
-    const json = values ?? run.checkpoints.newestValuesJson(run.threadId) ?? "{}";
-    if (end.kind === "done") {
-      this.#update(run, "success");
-      this.#ledger.ended(run.record, end.interrupts === undefined ? "idle" : "interrupted");
-      return { status: "success", json: withInterrupts(json, end.interrupts) };
-    }
-    this.#update(run, "interrupted");
-    const status = latest?.record.d === run.id ? "interrupted" : this.#ledger.statusWithout(run.record);
-    this.#ledger.ended(run.record, status);
-    return { status: "interrupted", json: withInterrupts(json, undefined) };
-  }
-
   #leave(run: ActiveRun, end: RunEnd): void {
     this.#active.delete(run.id);
-    const { attempt, deleteAfter, ephemeral } = run.record;
-    const vanishes = deleteAfter === true && ephemeral !== true;
-    this.#finished.keep(run.id, { threadId: run.threadId, attempt, log: run.log, end: vanishes ? end : undefined });
-    run.log.close();
+    this.metrics.left(end.status, run.begunAt);
+    this.streams.ended(run, end);
+    watchedEnd(run, end, this.#options.observers);
     run.resolveEnd(end);
     run.checkpoints.rest(run.threadId);
     this.#queue.remove(run);
-  }
-
-  /** Leaves a run to the next start of the server: pending, from its last checkpoint, in the same attempt. */
-  #park(run: ActiveRun): RunEnd {
-    this.#update(run, "pending");
-    this.#ledger.changed(run.record);
-    return run.record.ephemeral ? CUT_OFF : PARKED;
   }
 
   /** Stops a run that has not ended, whether it runs or waits. */
@@ -274,9 +193,29 @@ export class RunEngine {
     return this.#active.get(runId);
   }
 
+  /** How many runs wait, how many run, and how many may run at once. */
+  get load(): { readonly pending: number; readonly running: number; readonly capacity: number } {
+    const { running, capacity } = this.#queue.load;
+    return { pending: this.#active.size - running, running, capacity };
+  }
+
+  /** Runs of a thread in this status, the newest first. */
+  unfinished(threadId: string, status: "pending" | "running"): RunRecord[] {
+    const records = this.#queue.lane(threadId).map(({ record }) => record);
+    return records.filter(({ run }) => run.status === status).toReversed();
+  }
+
   /** Whether anything runs or waits on a thread. */
   isBusy(threadId: string): boolean {
     return this.#queue.lane(threadId).length > 0;
+  }
+
+  /** Lets somebody watch what runs on a thread now, if nobody does yet. */
+  watch(threadId: string, observe: (record: RunRecord) => RunObserver): void {
+    watchLate(
+      this.#queue.lane(threadId).find(({ started }) => started),
+      observe,
+    );
   }
 
   /**
@@ -293,24 +232,57 @@ export class RunEngine {
     return active.ended;
   }
 
+  /**
+   * Stops every run that has not ended and that matches.
+   * @returns a promise of how they ended; empty when none matches.
+   */
+  cancelWhere(match: (record: RunRecord) => boolean, action: "interrupt" | "rollback"): Promise<RunEnd[]> {
+    const runs = [...this.#active.values()].filter(({ record }) => match(record));
+    // Those that wait first: a place that becomes free must not start one that is to be stopped as well.
+    runs.sort((a, b) => Number(a.started) - Number(b.started));
+    for (const run of runs) this.#stopRun(run, action);
+    return Promise.all(runs.map(({ ended }) => ended));
+  }
+
   /** Deletes a run's record; one that has not ended is rolled back. @throws ApiError 404 */
   delete(threadId: string, runId: string): void {
     this.record(threadId, runId);
     const active = this.#active.get(runId);
     if (active === undefined) this.#ledger.deleted(threadId, runId);
     else this.#stopRun(active, "rollback");
-    this.#finished.drop(runId);
+    this.streams.dropped(runId);
   }
 
-  /** Deletes a thread with its runs and checkpoints, in one batch; runs that have not ended are stopped. @throws ApiError 404 */
-  async deleteThread(threadId: string): Promise<void> {
-    await this.#updates.get(threadId);
+  /** Resolves when no change of a thread from outside is under way. */
+  async settled(threadId: string): Promise<void> {
+    for (let changes = this.#changes.settled(threadId); changes; changes = this.#changes.settled(threadId))
+      await changes;
+  }
+
+  /** What a thread is, or would be if its runs were stopped now. @throws ApiError 404 */
+  restingStatus(threadId: string): ThreadStatus {
+    const lane = this.#queue.lane(threadId);
+    const { status } = this.#options.threads.get(threadId);
+    if (lane[0] === undefined) return status;
+    const writer = this.#options.checkpoints.get(threadId, "")?.record.d;
+    return lane.some(({ id }) => id === writer) ? "interrupted" : this.#ledger.statusWithout(lane[0].record);
+  }
+
+  /**
+   * Deletes a thread with its runs and checkpoints, in one batch; runs that have not ended are stopped.
+   * @param wanted asked right before. @returns whether it was. @throws ApiError 404
+   */
+  async deleteThread(threadId: string, wanted: () => boolean = () => true): Promise<boolean> {
+    await this.settled(threadId);
     if (this.#options.threads.find(threadId) === undefined) throw threadNotFound(threadId);
+    if (!wanted()) return false;
     const lane = this.#queue.lane(threadId).toReversed();
     for (const run of lane) run.stop("rollback");
     this.#ledger.threadDeleted(threadId);
     for (const run of lane) this.#leave(run, { status: "interrupted", json: "{}" });
-    this.#finished.dropThread(threadId);
+    this.streams.threadDropped(threadId);
+    this.#options.observers?.threadDeleted(threadId);
+    return true;
   }
 
   /**
@@ -318,34 +290,26 @@ export class RunEngine {
    * @throws ApiError 404 unknown thread; 409 busy.
    */
   async update<T>(threadId: string, change: () => Promise<T>): Promise<T> {
-    const before = this.#updates.get(threadId);
-    const mine = (async (): Promise<T> => {
-      await before;
-      this.#options.threads.get(threadId);
-      if (this.isBusy(threadId)) throw new ApiError(409, "Thread is busy");
-      const release = this.#queue.hold(threadId);
-      try {
-        return await change();
-      } finally {
-        release();
-      }
-    })();
-    const done = mine.then(
-      () => undefined,
-      () => undefined,
-    );
-    this.#updates.set(threadId, done);
-    void done.then(() => this.#updates.get(threadId) === done && this.#updates.delete(threadId));
-    return mine;
+    const made = await this.#changes.make(threadId, change);
+    this.streams.feeds.changed(threadId);
+    return made;
   }
 
   /** Queues what had not ended when the server stopped; at start, before requests come in. */
   recover(): Recovery {
-    return recover(
+    this.#options.idempotency.load();
+    const { logs } = this.streams;
+    logs.load();
+    const found = recover(
       { ...this.#options, ledger: this.#ledger },
       (record) => void this.#add(record),
-      (record) => this.#options.onFailure(record, record.error!, undefined),
+      (record) => {
+        this.#options.onFailure(record, record.error!, undefined);
+        logs.givenUp(record);
+      },
     );
+    logs.settle((runId) => this.#active.has(runId));
+    return found;
   }
 
   /**
@@ -368,6 +332,7 @@ export class RunEngine {
     for (const run of this.#active.values())
       if (!run.started) this.#leave(run, run.record.ephemeral ? CUT_OFF : PARKED);
     const all = await Promise.all(runs.map((run) => run.ended));
+    this.streams.stop();
     const count = (end: (end: RunEnd) => boolean): number => all.filter(end).length;
     return { finished: count((end) => end !== PARKED && end !== CUT_OFF), parked: count((end) => end === PARKED) };
   }

@@ -9,6 +9,8 @@ import type { SaverFactory } from "../storage/saver.ts";
 import { bindGraph } from "./bind.ts";
 import { standsAtBreakpoint } from "./breakpoint.ts";
 import { ChunkEvents, graphModes, type EventSink } from "./chunks.ts";
+import { canObserve, Observation } from "./observation.ts";
+import type { RunObserver } from "./observer.ts";
 import { graphInput, runConfig } from "./run-config.ts";
 import { visibleChannels } from "./visible.ts";
 
@@ -22,6 +24,8 @@ export interface Execution {
   readonly checkpoints: CheckpointStore;
   readonly store: unknown;
   readonly sink: EventSink;
+  /** Who watches the run as a series of protocol v2 events, if anybody does. */
+  readonly observer?: RunObserver | undefined;
   readonly signal: AbortSignal;
   /** Metadata that every part of the run carries. */
   readonly metadata: Json;
@@ -61,6 +65,7 @@ export async function execute(execution: Execution): Promise<ExecutionEnd> {
 async function stream(execution: Execution, isAbandoned: () => boolean): Promise<ExecutionEnd> {
   const { record, codec, runtime, sink, signal } = execution;
   const { kwargs } = record.run;
+  let observation: Observation | undefined;
   try {
     const reached = reachedBefore(execution);
     const resumed = reached !== undefined;
@@ -95,24 +100,35 @@ async function stream(execution: Execution, isAbandoned: () => boolean): Promise
       ...(kwargs.interrupt_before === undefined ? {} : { interruptBefore: kwargs.interrupt_before }),
       ...(kwargs.interrupt_after === undefined ? {} : { interruptAfter: kwargs.interrupt_after }),
     };
-    const input = resumed ? null : graphInput(execution);
-    const events = new ChunkEvents(sink, codec, kwargs.stream_mode);
+    const input = resumed ? null : graphInput(execution, graph);
+    const events = new ChunkEvents(sink, codec, kwargs.stream_mode, Object.keys(record.hidden ?? {}));
     const values = (): string | undefined => (events.values === undefined ? undefined : codec.wire(events.values));
     execution.onValues(values);
+    if (execution.observer !== undefined && canObserve(runtime))
+      observation = new Observation(bound, runtime, codec, execution.observer);
+    const streamed = observation?.options(options) ?? options;
+    const take = (chunk: unknown): void => {
+      takeChunk(
+        events,
+        observation === undefined ? chunk : observation.chunk(chunk, kwargs.subgraphs),
+        kwargs.subgraphs,
+      );
+    };
     if (kwargs.stream_mode.includes("events")) {
-      for await (const event of bound.streamEvents(input, { ...options, version: "v2" })) {
+      for await (const event of bound.streamEvents(input, { ...streamed, version: "v2" })) {
         if (isAbandoned()) break;
         if (event["event"] === "on_chain_stream" && event["run_id"] === record.run.run_id) {
           const { chunk } = event["data"] as { chunk: unknown };
-          takeChunk(events, chunk, kwargs.subgraphs);
+          take(chunk);
         } else events.event(event);
       }
     } else {
-      for await (const chunk of await streamOf(bound, input, options)) {
+      for await (const chunk of await streamOf(bound, input, streamed)) {
         if (isAbandoned()) break;
-        takeChunk(events, chunk, kwargs.subgraphs);
+        take(chunk);
       }
     }
+    if (!isAbandoned()) await observation?.end();
     return {
       kind: "done",
       valuesJson: values(),
@@ -120,6 +136,7 @@ async function stream(execution: Execution, isAbandoned: () => boolean): Promise
     };
   } catch (error) {
     if (isDrained(error)) return { kind: "drained" };
+    if (!isAbandoned()) await observation?.end({ error });
     return { kind: "failed", error: describeError(error), cause: error };
   }
 }

@@ -1,20 +1,23 @@
-// What is kept a while of runs that have ended, for clients that come late: the event logs of resumable runs and of those whose
-// reader lost its connection, and the results of stateless runs, whose records are gone.
+// What is kept in memory a while of runs that have ended, for clients that come late: the event logs of those whose reader lost its
+// connection, and the results of stateless runs, whose records are gone. Logs of resumable runs are stored: stored-logs.ts.
 import { LRUCache } from "lru-cache";
 import type { RunEnd } from "./active.ts";
 import type { EventLog } from "./events.ts";
 
-/** Milliseconds that resumable logs and results are kept; the hosted server's default for its streams. */
+/** Milliseconds that results are kept. */
 const KEEP_MS = 120_000;
 /** Milliseconds for a client that lost its connection before the end to come back. */
 const KEEP_ABANDONED_MS = 30_000;
 /** Runs kept at most, and their characters. */
 const KEEP_RUNS = 500;
 const KEEP_CHARS = 64 * 1024 * 1024;
+/** The same for runs whose readers were there to the end: what was on the wire then may be lost with it. */
+const KEEP_READ_MS = 10_000;
+const KEEP_READ_RUNS = 64;
+const KEEP_READ_CHARS = 2 * 1024 * 1024;
 
 interface FinishedRun {
   readonly threadId: string;
-  readonly attempt: number;
   readonly log: EventLog;
   /** How it ended, if its record does not tell. */
   readonly end: RunEnd | undefined;
@@ -28,28 +31,39 @@ export class FinishedLogs {
     ttl: KEEP_MS,
     ttlAutopurge: true,
   });
+  /** Without timers, because there is one for nearly every stream: the next ones push them out. */
+  readonly #read = new LRUCache<string, FinishedRun>({
+    max: KEEP_READ_RUNS,
+    maxSize: KEEP_READ_CHARS,
+    sizeCalculation: ({ log }) => log.chars + 1,
+    ttl: KEEP_READ_MS,
+  });
 
   /** Keeps a run if somebody may come for it. */
   keep(runId: string, finished: FinishedRun): void {
     const { log, end } = finished;
-    if (log.resumable || end !== undefined) this.#runs.set(runId, finished);
+    if (end !== undefined) this.#runs.set(runId, finished);
+    else if (log.resumable) return;
     else if (log.abandoned) this.#runs.set(runId, finished, { ttl: KEEP_ABANDONED_MS });
+    else if (log.watched) this.#read.set(runId, finished);
   }
 
   find(threadId: string, runId: string): FinishedRun | undefined {
-    const kept = this.#runs.get(runId);
+    const kept = this.#runs.get(runId) ?? this.#read.get(runId);
     return kept?.threadId === threadId ? kept : undefined;
   }
 
   threadOf(runId: string): string | undefined {
-    return this.#runs.get(runId)?.threadId;
+    return (this.#runs.get(runId) ?? this.#read.get(runId))?.threadId;
   }
 
   drop(runId: string): void {
     this.#runs.delete(runId);
+    this.#read.delete(runId);
   }
 
   dropThread(threadId: string): void {
-    for (const [runId, kept] of this.#runs.entries()) if (kept.threadId === threadId) this.#runs.delete(runId);
+    for (const runs of [this.#runs, this.#read])
+      for (const [runId, kept] of runs.entries()) if (kept.threadId === threadId) runs.delete(runId);
   }
 }

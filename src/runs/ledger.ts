@@ -1,22 +1,30 @@
 // What is stored of runs and of the threads that show them: every change of both is one batch here, so that they always agree.
 // A run that leaves nothing (stateless, waited for, deleted at its end) is never stored at all.
-import { timestamp } from "../ids.ts";
+import type { Idempotency } from "../resources/idempotency.ts";
 import type { RunRecord, Runs } from "../resources/runs.ts";
 import type { ThreadRecord, Threads, ThreadStatus } from "../resources/threads.ts";
 import type { BufferedDatabase } from "../storage/buffered.ts";
 import type { CheckpointStore } from "../storage/checkpoints.ts";
 import type { Write } from "../storage/database.ts";
 import { keys } from "../storage/keys.ts";
+import type { ActiveRun, RunEnd } from "./active.ts";
+import { consequences, type RunFollower } from "./follower.ts";
+import { publicRun } from "./request.ts";
 import { interruptsOf } from "./result.ts";
 import { rollbackWrites } from "./rollback.ts";
+import type { StoredLogs } from "./stored-logs.ts";
 
 export interface LedgerOptions {
   readonly db: BufferedDatabase;
   readonly threads: Threads;
   readonly runs: Runs;
   readonly checkpoints: CheckpointStore;
-  /** Whether other runs of a thread have not ended. */
-  readonly hasOthers: (threadId: string, runId: string) => boolean;
+  readonly idempotency: Idempotency;
+  readonly logs: StoredLogs;
+  /** Those for whom the end of a run has consequences. */
+  readonly followers: readonly RunFollower[];
+  /** Runs of a thread that have not ended, but for one. */
+  readonly others: (threadId: string, runId: string) => readonly ActiveRun[];
 }
 
 export class RunLedger {
@@ -27,23 +35,38 @@ export class RunLedger {
   }
 
   /**
-   * A new run, and its thread as it is with it.
-   * @param soon nobody hears of the run before it ends, so that its record may wait for the next commit.
+   * New runs, and their threads as they are with them, in one batch.
+   * @param soon nobody hears of the runs before they end, so that their records may wait for the next commit.
    */
-  created(record: RunRecord, thread: ThreadRecord, soon: boolean): void {
-    if (record.ephemeral) return;
-    const { db, threads, runs } = this.#options;
-    const { run_id, assistant_id } = record.run;
-    const busy: ThreadRecord = {
-      ...thread,
-      status: "busy",
-      updated_at: timestamp(),
-      metadata: { ...thread.metadata, graph_id: record.graphId, assistant_id },
-    };
-    const writes = [threads.writeOf(busy), runs.writeOf(record), { key: keys.queued(run_id), value: busy.thread_id }];
+  created(
+    made: readonly {
+      readonly record: RunRecord;
+      readonly thread: ThreadRecord;
+      readonly alongside?: readonly Write[];
+    }[],
+    soon: boolean,
+  ): void {
+    const { db, threads, runs, idempotency } = this.#options;
+    const writes: Write[] = made.flatMap(({ alongside = [] }) => alongside);
+    const busy: ThreadRecord[] = [];
+    for (const { record, thread } of made) {
+      if (record.ephemeral) continue;
+      const { run_id, assistant_id, thread_id } = record.run;
+      const head: ThreadRecord = {
+        ...thread,
+        status: "busy",
+        updated_at: threads.stamp(),
+        metadata: { ...thread.metadata, graph_id: record.graphId, assistant_id },
+      };
+      busy.push(head);
+      writes.push(...threads.writesOf(head), runs.writeOf(record), { key: keys.queued(run_id), value: thread_id });
+      if (record.once !== undefined) writes.push(...idempotency.writesOf(record));
+    }
+    if (writes.length === 0) return;
     if (soon) db.writeSoon(writes);
     else db.write(writes);
-    threads.committed(busy);
+    for (const head of busy) threads.committed(head);
+    if (made.some(({ record }) => record.once !== undefined)) idempotency.committed(writes);
   }
 
   /** A run whose record changed while it goes on: it was started, or parked. */
@@ -52,58 +75,81 @@ export class RunLedger {
   }
 
   /** The end of a run, with the thread's status if no other run follows. */
-  ended(record: RunRecord, status: ThreadStatus): void {
+  ended({ hidden: _hidden, ...record }: RunRecord, status: ThreadStatus, end: RunEnd): void {
     if (record.ephemeral) return;
-    if (record.deleteAfter) return this.#dropHidden(record);
-    const { db, threads, runs, checkpoints } = this.#options;
+    const { db, threads, runs, checkpoints, followers } = this.#options;
+    const follow = consequences(followers, record, end, status);
+    if (record.deleteAfter) {
+      this.#drop(record, [...this.#keptEnd(record, end), ...follow.writes]);
+      return follow.committed();
+    }
     const { thread_id: threadId, run_id } = record.run;
-    const writes: Write[] = [
-      runs.writeOf(record),
-      { key: keys.queued(run_id), value: undefined },
-      ...(mayHaveAnswered(record) ? checkpoints.forgetUndo(threadId, run_id) : []),
-    ];
+    const answered = mayHaveAnswered(record) ? checkpoints.forgetUndo(threadId, run_id) : [];
+    const writes: Write[] = [runs.writeOf(record), { key: keys.queued(run_id), value: undefined }, ...answered];
+    writes.push(...follow.writes);
     const thread = threads.find(threadId);
-    if (thread === undefined) return db.write(writes);
-    const { error: _error, ...head } = thread;
-    const interrupts = status === "interrupted" ? interruptsOf(checkpoints, threadId) : {};
-    this.#putThread(
-      { ...head, interrupts, ...(record.error === undefined ? {} : { error: { ...record.error } }) },
-      this.#options.hasOthers(threadId, run_id) ? "busy" : status,
-      writes,
-    );
+    if (thread === undefined) {
+      db.write(writes);
+      return follow.committed();
+    }
+    const { error: before, ...head } = thread;
+    const error = record.error === undefined ? (status === "error" ? before : undefined) : { ...record.error };
+    const interrupts = status === "idle" ? {} : interruptsOf(checkpoints, threadId);
+    const others = this.#options.others(threadId, run_id);
+    writes.push(...this.#nowBefore(others, status));
+    const after = { ...head, interrupts, ...(error === undefined ? {} : { error }) };
+    // The values are others only if the run wrote a state, or into one that waited for it.
+    const wrote = answered.length > 0 || checkpoints.get(threadId, "")?.record.d === run_id;
+    this.#putThread(after, others.length > 0 ? "busy" : status, writes, wrote);
+    follow.committed();
+  }
+
+  /** The end of a run that was asked for with an Idempotency-Key, because nothing else is left of it. */
+  #keptEnd(record: RunRecord, { status, json }: RunEnd): Write[] {
+    if (record.once === undefined) return [];
+    const { attempt } = record;
+    return this.#options.idempotency.endOf(record, { run: publicRun(record), attempt, status, json });
+  }
+
+  /** Runs that wait behind one that has ended find the thread as that one left it. */
+  #nowBefore(others: readonly ActiveRun[], status: ThreadStatus): Write[] {
+    const before = beforeRun(status);
+    const changed = others.filter((run) => run.record.before !== before);
+    for (const run of changed) run.record = { ...run.record, before };
+    return changed.map((run) => this.#options.runs.writeOf(run.record));
   }
 
   /** Takes back everything that a run did. */
   rolledBack(record: RunRecord): void {
     if (record.ephemeral) return;
-    if (record.stateless) return this.#dropHidden(record);
-    const { threads, runs, checkpoints } = this.#options;
+    const { threads, runs, checkpoints, logs } = this.#options;
     const { thread_id: threadId, run_id: runId } = record.run;
-    const writes = [...runs.deletion(threadId, runId), ...rollbackWrites(checkpoints, threadId, runId)];
+    const events = logs.deletion(runId);
+    if (record.stateless) return this.#drop(record, events);
+    const writes = [...runs.deletion(threadId, runId), ...rollbackWrites(checkpoints, threadId, runId), ...events];
     const changes = new Map(writes.map(({ key, value }) => [key, value]));
     const interrupts = interruptsOf(checkpoints, threadId, runId, changes);
-    const idle = record.onInterrupted === true || Object.keys(interrupts).length > 0 ? "interrupted" : "idle";
-    this.#putThread(
-      { ...threads.get(threadId), interrupts },
-      this.#options.hasOthers(threadId, runId) ? "busy" : idle,
-      writes,
-    );
+    const before = record.before ?? (Object.keys(interrupts).length > 0 ? "interrupted" : "idle");
+    const others = this.#options.others(threadId, runId);
+    // The state is the one that the thread had before, as old as it is.
+    this.#putThread({ ...threads.get(threadId), interrupts }, others.length > 0 ? "busy" : before, writes, false);
     checkpoints.forget(threadId);
   }
 
   /** The record of a run that has ended goes; what it did stays. */
   deleted(threadId: string, runId: string): void {
-    this.#options.db.write(this.#options.runs.deletion(threadId, runId));
+    const { db, runs, logs } = this.#options;
+    db.write([...runs.deletion(threadId, runId), ...logs.deletion(runId)]);
   }
 
   /** A thread goes with everything that belongs to it. */
   threadDeleted(threadId: string): void {
+    this.#dropThread(threadId, this.#options.logs.deletionOf(threadId));
+  }
+
+  #dropThread(threadId: string, more: readonly Write[]): void {
     const { db, threads, runs, checkpoints } = this.#options;
-    db.write([
-      { key: keys.thread(threadId), value: undefined },
-      ...runs.deletionOf(threadId),
-      ...checkpoints.deletion(threadId),
-    ]);
+    db.write([...more, ...threads.deletion(threadId), ...runs.deletionOf(threadId), ...checkpoints.deletion(threadId)]);
     threads.removed(threadId);
     checkpoints.forget(threadId);
   }
@@ -114,24 +160,30 @@ export class RunLedger {
   }
 
   /** The status of a thread on which a run was stopped before it got anywhere: what it was before the run. */
-  statusWithout({ run, onInterrupted }: RunRecord): ThreadStatus {
+  statusWithout({ run, before }: RunRecord): ThreadStatus {
+    if (before !== undefined) return before;
     const waits = Object.keys(interruptsOf(this.#options.checkpoints, run.thread_id)).length > 0;
-    return waits || onInterrupted === true ? "interrupted" : "idle";
+    return waits ? "interrupted" : "idle";
   }
 
-  #putThread(thread: ThreadRecord, status: ThreadStatus, writes: readonly Write[]): void {
+  #putThread(thread: ThreadRecord, status: ThreadStatus, writes: readonly Write[], stateChanged: boolean): void {
     const { db, threads } = this.#options;
-    const now = timestamp();
-    const after: ThreadRecord = { ...thread, status, updated_at: now, state_updated_at: now };
+    const now = threads.stamp();
+    const state = stateChanged ? { state_updated_at: now } : {};
+    const after: ThreadRecord = { ...thread, status, updated_at: now, ...state };
     db.write([...writes, threads.writeOf(after)]);
     threads.committed(after);
   }
 
-  /** A stateless run and its hidden thread. */
-  #dropHidden(record: RunRecord): void {
-    this.threadDeleted(record.run.thread_id);
+  /** A stateless run and its hidden thread. Its events stay for those who read them still. */
+  #drop(record: RunRecord, more: readonly Write[]): void {
+    this.#dropThread(record.run.thread_id, more);
   }
 }
+
+/** What a run keeps of the status that its thread has without it. */
+export const beforeRun = (status: ThreadStatus): RunRecord["before"] =>
+  status === "interrupted" || status === "error" ? status : undefined;
 
 /** Whether a run may have changed what waits at checkpoints of earlier runs: only one that takes no input does. */
 function mayHaveAnswered({ run }: RunRecord): boolean {

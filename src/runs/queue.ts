@@ -23,6 +23,11 @@ export class RunQueue {
     this.#start = start;
   }
 
+  /** How many runs run now, and how many may. */
+  get load(): { readonly running: number; readonly capacity: number } {
+    return { running: this.#running, capacity: this.#jobs };
+  }
+
   /** Runs of a thread that have not ended, the running one first. */
   lane(threadId: string): readonly ActiveRun[] {
     return this.#lanes.get(threadId) ?? [];
@@ -104,6 +109,7 @@ export class RunQueue {
 
   #begin(run: ActiveRun): void {
     run.started = true;
+    run.begunAt = performance.now();
     this.#running++;
     this.#start(run);
   }

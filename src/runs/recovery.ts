@@ -4,6 +4,7 @@ import type { RunRecord, Runs } from "../resources/runs.ts";
 import { advanceUuid7, timestamp } from "../ids.ts";
 import type { Threads } from "../resources/threads.ts";
 import type { RunLedger } from "./ledger.ts";
+import { errorJson } from "./result.ts";
 
 /** Executions of a run that died with the server, before it is given up. */
 const MAX_ATTEMPTS = 3;
@@ -54,7 +55,7 @@ export function recover(
   }
   // Last, because a thread on which others wait is still busy.
   for (const record of failed) {
-    ledger.ended(record, "error");
+    ledger.ended(record, "error", { status: "error", json: errorJson(record.error!) });
     onGivenUp(record);
   }
   return found;

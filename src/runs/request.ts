@@ -2,10 +2,12 @@
 import { ApiError } from "../errors.ts";
 import { timestamp, uuid7 } from "../ids.ts";
 import { checkpointReference } from "../resources/state-bodies.ts";
-import type { Assistant } from "../resources/assistants.ts";
+import type { Assistant } from "../resources/assistant.ts";
+import { overridden } from "../resources/assistant-settings.ts";
 import type { Json } from "../resources/json.ts";
-import type { MultitaskStrategy, RunJson, RunKwargs, RunRecord } from "../resources/runs.ts";
+import type { MultitaskStrategy, RequestMark, RunJson, RunKwargs, RunRecord } from "../resources/runs.ts";
 import type { ThreadRecord } from "../resources/threads.ts";
+import type { Write } from "../storage/database.ts";
 
 /** A run to create; absent fields have their defaults. */
 export interface RunRequest {
@@ -29,35 +31,65 @@ export interface RunRequest {
   readonly durability?: "sync" | "async" | "exit" | undefined;
   readonly on_completion: "delete" | "keep";
   readonly feedback_keys?: readonly string[] | undefined;
+  /** Settings for the graph alone, such as request headers: they reach its `configurable` and are never shown. */
+  readonly hidden?: Json | undefined;
+  /** It came through protocol v2, whose readers get the events of LangGraph's own event stream. */
+  readonly protocol?: true;
+  /** Given when the request may come again and must not make a second run. */
+  readonly once?: RequestMark | undefined;
+  /** Told of where the run ends. */
+  readonly webhook?: string | undefined;
+  /** The A2A task that it works on; true for a new one. */
+  readonly task?: string | true | undefined;
+  /** What is stored in the batch of the new run. */
+  readonly alongside?: (record: RunRecord) => readonly Write[];
 }
 
 /** Metadata keys that the server owns. */
-const SERVER_KEYS = ["run_id", "thread_id", "run_attempt"];
+const SERVER_KEYS = [
+  "run_id",
+  "thread_id",
+  "run_attempt",
+  "langgraph_version",
+  "langgraph_plan",
+  "langgraph_host",
+  "langgraph_api_url",
+];
 
 /** The record of a new run. */
 export function newRun(
   request: RunRequest,
   assistant: Assistant,
   thread: ThreadRecord,
-  place: { readonly stateless: boolean; readonly ephemeral: boolean; readonly startsNow: boolean },
+  place: {
+    readonly stateless: boolean;
+    readonly ephemeral: boolean;
+    readonly startsNow: boolean;
+    /** What the thread is without the run, if it is not idle. */
+    readonly before: RunRecord["before"];
+  },
 ): RunRecord {
   const now = timestamp();
   const metadata: Json = {
     ...assistant.metadata,
+    ...(assistant.config["metadata"] as Json | undefined),
     ...thread.metadata,
     ...(request.config?.["metadata"] as Json | undefined),
     ...request.metadata,
     graph_id: assistant.graph_id,
     assistant_id: assistant.assistant_id,
   };
-  for (const key of SERVER_KEYS) delete metadata[key];
+  for (const key of SERVER_KEYS) if (key in metadata) delete metadata[key];
   const checkpoint = checkpointOf(request);
   const kwargs: RunKwargs = {
     ...(request.input === undefined ? {} : { input: request.input }),
     ...(request.command === undefined ? {} : { command: request.command }),
     ...(checkpoint === undefined ? {} : { checkpoint }),
-    config: mergeConfigs(assistant.config, thread.config, request.config),
-    ...contextOf(assistant.context, request.context),
+    config: mergeConfigs(assistant.config, thread.config, overriding(assistant, request), request.config),
+    ...contextOf(
+      { ...assistant.context, ...overridden(assistant.context, request.config?.["configurable"]) },
+      request.context,
+    ),
     stream_mode: request.stream_mode,
     ...(request.interrupt_before === undefined ? {} : { interrupt_before: request.interrupt_before }),
     ...(request.interrupt_after === undefined ? {} : { interrupt_after: request.interrupt_after }),
@@ -66,6 +98,7 @@ export function newRun(
     temporary: place.stateless && request.on_completion === "delete",
     ...(request.durability === undefined ? {} : { durability: request.durability }),
     ...(request.feedback_keys === undefined ? {} : { feedback_keys: request.feedback_keys }),
+    ...(request.webhook === undefined ? {} : { webhook: request.webhook }),
   };
   return {
     run: {
@@ -84,7 +117,11 @@ export function newRun(
     ...(place.stateless ? { stateless: true } : {}),
     ...(kwargs.temporary ? { deleteAfter: true } : {}),
     ...(place.ephemeral ? { ephemeral: true } : {}),
-    ...(thread.status === "interrupted" ? { onInterrupted: true } : {}),
+    ...(place.before === undefined ? {} : { before: place.before }),
+    ...(request.hidden === undefined ? {} : { hidden: request.hidden }),
+    ...(request.once === undefined ? {} : { once: request.once }),
+    ...(request.protocol === true ? { protocol: true } : {}),
+    ...(request.task === undefined ? {} : { task: request.task }),
     ...(request.after_seconds === undefined ? {} : { notBefore: Date.now() + request.after_seconds * 1000 }),
   };
 }
@@ -105,7 +142,7 @@ function mergeConfigs(...configs: (Json | undefined)[]): Json {
   for (const config of configs) {
     if (config === undefined) continue;
     Object.assign(merged, config);
-    configurable = { ...configurable, ...(config["configurable"] as Json | undefined) };
+    configurable = { ...configurable, ...withoutAuth(config["configurable"] as Json | undefined) };
     if (Array.isArray(config["tags"])) tags = [...tags, ...(config["tags"] as unknown[])];
   }
   return {
@@ -115,14 +152,32 @@ function mergeConfigs(...configs: (Json | undefined)[]): Json {
   };
 }
 
+/** Who the caller is, only the server says. */
+function withoutAuth(configurable: Json = {}): Json {
+  const names = Object.keys(configurable);
+  if (!names.some((name) => name.startsWith("langgraph_auth"))) return configurable;
+  return Object.fromEntries(Object.entries(configurable).filter(([name]) => !name.startsWith("langgraph_auth")));
+}
+
+/** A setting of the assistant that the run gives in its context is one in `configurable` too. */
+function overriding({ context }: Assistant, request: RunRequest): Json | undefined {
+  const configurable = overridden(context, request.context);
+  return configurable === undefined ? undefined : { configurable };
+}
+
 function contextOf(assistant: Json, request: unknown): { context?: unknown } {
   if (request === undefined) return Object.keys(assistant).length > 0 ? { context: assistant } : {};
   if (typeof request !== "object" || request === null || Array.isArray(request)) return { context: request };
   return { context: { ...assistant, ...(request as Json) } };
 }
 
-/** The ids that the server puts into a run's configurable. */
-export function serverConfigurable(record: RunRecord): Json {
+/** What the server puts into a run's configurable. */
+export function graphConfigurable(record: RunRecord): Json {
+  return { ...record.hidden, ...serverConfigurable(record) };
+}
+
+/** The ids that the server puts into a run's configurable; everybody may see them. */
+function serverConfigurable(record: RunRecord): Json {
   const { run_id, thread_id, assistant_id } = record.run;
   return { run_id, thread_id, graph_id: record.graphId, assistant_id };
 }
@@ -151,6 +206,7 @@ export function publicRun(record: RunRecord): RunJson {
       ...run.kwargs,
       config: {
         ...config,
+        metadata: run.metadata,
         configurable: { ...(config["configurable"] as Json | undefined), ...serverConfigurable(record) },
       },
     },

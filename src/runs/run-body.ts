@@ -1,7 +1,8 @@
 // Bodies and queries of the requests about runs (wire-api §1.3, §1.4): fields, defaults, limits.
 import { z } from "zod";
 import { checkpointReference, commandBody } from "../resources/state-bodies.ts";
-import { jsonObject, optional, queryFlag, queryInt, queryList } from "../resources/schema.ts";
+import { isObject } from "../resources/json.ts";
+import { jsonObject, optional, queryFlag, queryInt, queryList, uuid } from "../resources/schema.ts";
 import { STREAM_MODES } from "./chunks.ts";
 import type { RunRequest } from "./request.ts";
 
@@ -9,47 +10,91 @@ import type { RunRequest } from "./request.ts";
 const MAX_AFTER_SECONDS = 315_360_000;
 
 const streamMode = z.enum(STREAM_MODES);
-const nodes = optional(z.union([z.literal("*"), z.array(z.string())]));
-
-const fields = z.object({
-  assistant_id: z.string().min(1),
-  input: z.unknown().optional(),
-  command: optional(commandBody),
-  checkpoint: optional(checkpointReference),
-  checkpoint_id: checkpointReference.shape.checkpoint_id,
-  metadata: optional(jsonObject),
-  config: optional(
-    z.looseObject({
-      tags: optional(z.array(z.string())),
-      recursion_limit: optional(z.int().min(1)),
-      configurable: optional(jsonObject),
-      metadata: optional(jsonObject),
-      run_name: optional(z.string()),
-      max_concurrency: optional(z.int().min(1)),
-    }),
-  ),
-  context: z.unknown().optional(),
-  webhook: z
-    .unknown()
-    .optional()
-    .refine((value) => value === undefined || value === null, "this version of agent-server sends no webhooks"),
-  interrupt_before: nodes,
-  interrupt_after: nodes,
-  stream_mode: optional(z.union([streamMode, z.array(streamMode)])),
-  stream_subgraphs: optional(z.boolean()),
-  stream_resumable: optional(z.boolean()),
-  feedback_keys: optional(z.array(z.string())),
-  multitask_strategy: optional(z.enum(["reject", "rollback", "interrupt", "enqueue"])),
-  if_not_exists: optional(z.enum(["reject", "create"])),
-  after_seconds: optional(z.number().min(0).max(MAX_AFTER_SECONDS)),
-  checkpoint_during: optional(z.boolean()),
-  durability: optional(z.enum(["sync", "async", "exit"])),
-  on_disconnect: optional(z.enum(["cancel", "continue"])),
-  on_completion: optional(z.enum(["delete", "keep"])),
+const nodes = optional(z.union([z.literal("*"), z.array(z.string())])).meta({
+  description: "Names of nodes, or `*` for all.",
 });
+
+const runCommand = commandBody
+  .refine(
+    ({ update, resume, goto }) => update != null || resume !== undefined || goto != null,
+    "needs update, resume or goto",
+  )
+  .refine(
+    ({ goto }) => [goto ?? []].flat().every((target) => !isObject(target) || typeof target["node"] === "string"),
+    "an object in goto needs a node: {node, input}",
+  );
+
+const fields = z
+  .object({
+    assistant_id: z.string().min(1).meta({ description: "Id of an assistant, or the name of a graph." }),
+    input: z
+      .unknown()
+      .optional()
+      .meta({ description: "Input of the graph. Without one the run goes on where the thread stands." }),
+    command: optional(runCommand).meta({
+      description: "In place of an input: the answer to interrupts, an update of the state, where to go on.",
+    }),
+    checkpoint: optional(checkpointReference).meta({
+      description: "Where on the thread to start from; the newest checkpoint by default.",
+    }),
+    checkpoint_id: checkpointReference.shape.checkpoint_id,
+    metadata: optional(jsonObject),
+    config: optional(
+      z.looseObject({
+        tags: optional(z.array(z.string())),
+        recursion_limit: optional(z.int().min(1)),
+        configurable: optional(jsonObject),
+        metadata: optional(jsonObject),
+        run_name: optional(z.string()),
+        max_concurrency: optional(z.int().min(1)),
+      }),
+    ),
+    context: z.unknown().optional().meta({ description: "Context of the graph's runtime." }),
+    webhook: optional(z.string().min(1).max(65_536)).meta({
+      description: "Is sent the run as JSON when that has ended: a URL, or a path on this server.",
+    }),
+    interrupt_before: nodes,
+    interrupt_after: nodes,
+    stream_mode: optional(z.union([streamMode, z.array(streamMode)])).meta({
+      default: "values",
+      description: "What the events hold: one mode or several.",
+    }),
+    stream_subgraphs: optional(z.boolean()).meta({ description: "Events of subgraphs as well." }),
+    stream_resumable: optional(z.boolean()).meta({ description: "Keep the events for readers that come later." }),
+    feedback_keys: optional(z.array(z.string())),
+    multitask_strategy: optional(z.enum(["reject", "rollback", "interrupt", "enqueue"])).meta({
+      default: "enqueue",
+      description: "What happens when the thread has a run that has not ended.",
+    }),
+    if_not_exists: optional(z.enum(["reject", "create"])).meta({
+      default: "reject",
+      description: "What happens when there is no such thread.",
+    }),
+    after_seconds: optional(z.number().min(0).max(MAX_AFTER_SECONDS)).meta({
+      description: "Seconds until the run may start.",
+    }),
+    checkpoint_during: optional(z.boolean()),
+    durability: optional(z.enum(["sync", "async", "exit"])).meta({
+      description: "When checkpoints are stored: before the next step, beside it, or at the end only.",
+    }),
+    on_disconnect: optional(z.enum(["cancel", "continue"])).meta({
+      default: "continue",
+      description: "What becomes of the run when the client that reads or waits goes away.",
+    }),
+    on_completion: optional(z.enum(["delete", "keep"])).meta({
+      default: "delete",
+      description: "Of a run without a thread: whether it and its state are deleted at its end.",
+    }),
+  })
+  .meta({ id: "RunCreate" });
 
 /** The body of every operation that creates a run. */
 export const runBody = fields;
+
+/** Most runs of one batch. */
+const MAX_BATCH = 1000;
+
+export const batchBody = z.array(fields).min(1).max(MAX_BATCH);
 
 /** The engine's request for a body, with the documented defaults. */
 export function runRequest(body: z.infer<typeof fields>): RunRequest {
@@ -100,12 +145,26 @@ export const listRunsQuery = z.object({
 
 export const joinQuery = z.object({ cancel_on_disconnect: queryFlag(false) });
 
-export const joinStreamQuery = z.object({
-  cancel_on_disconnect: queryFlag(false),
-  stream_mode: queryList.pipe(z.array(streamMode).optional()),
-});
-
 export const cancelQuery = z.object({
   wait: queryFlag(false),
   action: z.enum(["interrupt", "rollback"]).default("interrupt"),
 });
+
+const STATUSES = ["pending", "running", "all"] as const;
+
+/** Which runs to stop: all of a status, or some of a thread. */
+export const cancelManyBody = z
+  .object({
+    status: optional(z.enum(STATUSES)),
+    thread_id: optional(uuid),
+    run_ids: optional(z.array(uuid).min(1).max(MAX_BATCH)),
+  })
+  .refine(
+    ({ status, thread_id, run_ids }) =>
+      status === undefined
+        ? thread_id !== undefined && run_ids !== undefined
+        : thread_id === undefined && run_ids === undefined,
+    `give either status (${STATUSES.join(", ")}) or thread_id with run_ids`,
+  );
+
+export const cancelManyQuery = cancelQuery.omit({ wait: true });

@@ -1,6 +1,6 @@
 // From what a caller asked for to what LangGraph takes: the config of an invocation, and its input or command.
-import type { GraphRunConfig, LangGraphRuntime } from "../graphs/types.ts";
-import type { Json } from "../resources/json.ts";
+import type { GraphRunConfig, LangGraphRuntime, RunnableGraph } from "../graphs/types.ts";
+import { isObject, type Json } from "../resources/json.ts";
 import type { RunRecord } from "../resources/runs.ts";
 import type { CheckpointStore } from "../storage/checkpoints.ts";
 import { interruptsOf } from "./result.ts";
@@ -32,15 +32,32 @@ export function runConfig(
     tags?: string[];
   };
   const from = resumed ? {} : checkpointConfig(checkpoint);
+  const settings = mirrored(withoutInner(own), context);
   return {
-    configurable: { ...withoutInner(own), ...from, ...configurable },
+    configurable: { ...settings.configurable, ...from, ...configurable },
     metadata: { ...metadata },
     ...(tags === undefined ? {} : { tags }),
-    ...(context === undefined ? {} : { context }),
+    ...(settings.context === undefined ? {} : { context: settings.context }),
     ...(recursion_limit === undefined ? {} : { recursionLimit: recursion_limit }),
     ...(run_name === undefined ? {} : { runName: run_name }),
     ...(max_concurrency === undefined ? {} : { maxConcurrency: max_concurrency }),
   };
+}
+
+/** Keys of `configurable` that say where a run is and not how it is to be done. */
+const PLACES: ReadonlySet<string> = new Set(["thread_id", "run_id", "graph_id", "assistant_id"]);
+
+/**
+ * Graphs read their settings from `context` or, if they are older, from `configurable`: who gives one of them reaches both kinds.
+ * Where both are given, each is what it is.
+ */
+function mirrored(configurable: Json, context: unknown): { configurable: Json; context: unknown } {
+  const given = Object.entries(configurable).filter(([key]) => !PLACES.has(key));
+  if (context === undefined) {
+    return { configurable, context: given.length > 0 ? Object.fromEntries(given) : undefined };
+  }
+  if (given.length > 0 || !isObject(context)) return { configurable, context };
+  return { configurable: { ...withoutInner(context), ...configurable }, context };
 }
 
 /** A caller's configurable without the checkpoint, which has its own place, and without settings that only LangGraph may make. */
@@ -60,41 +77,59 @@ export function checkpointConfig(checkpoint: Json | undefined): Json {
   };
 }
 
-/** The input of a run for LangGraph: the caller's, or the command that it gave. */
-export function graphInput({
-  record,
-  runtime,
-  checkpoints,
-}: {
-  readonly record: RunRecord;
-  readonly runtime: LangGraphRuntime;
-  readonly checkpoints: CheckpointStore;
-}): unknown {
+/** A command that LangGraph would leave out without a word. */
+class InvalidCommandError extends Error {
+  override readonly name = "InvalidCommandError";
+}
+
+/**
+ * The input of a run for LangGraph: the caller's, or the command that it gave.
+ * @throws InvalidCommandError when the command goes to a node that the graph does not have.
+ */
+export function graphInput(
+  {
+    record,
+    runtime,
+    checkpoints,
+  }: {
+    readonly record: RunRecord;
+    readonly runtime: LangGraphRuntime;
+    readonly checkpoints: CheckpointStore;
+  },
+  graph: RunnableGraph,
+): unknown {
   const { input, command } = record.run.kwargs;
   if (command === undefined) return input ?? null;
   const Command = runtime.langgraph["Command"] as new (fields: Json) => unknown;
   const { resume, update, goto } = command;
+  // Clients send null for what they leave out; a command that has nothing else answers with it.
+  const answers = resume !== undefined && (resume !== null || (update == null && goto == null));
   return new Command({
-    ...(resume === undefined ? {} : { resume: answer(resume, checkpoints, record.run.thread_id) }),
+    ...(answers ? { resume: answer(resume, checkpoints, record.run.thread_id) } : {}),
     ...(update == null ? {} : { update }),
-    ...(goto == null ? {} : { goto: sends(goto, runtime) }),
+    ...(goto == null ? {} : { goto: sends(goto, runtime, graph) }),
   });
 }
 
-/** LangGraph takes `false`, `0` and `""` for no answer, unless they are given to the interrupts by their ids. */
+/** LangGraph takes `false`, `0`, `""` and `null` for no answer, unless they are given to the interrupts by their ids. */
 function answer(resume: unknown, checkpoints: CheckpointStore, threadId: string): unknown {
-  if (resume !== false && resume !== 0 && resume !== "") return resume;
+  if (resume !== false && resume !== 0 && resume !== "" && resume !== null) return resume;
   const waiting = Object.values(interruptsOf(checkpoints, threadId)).flat();
   const ids = waiting.map(({ id }) => id).filter((id) => typeof id === "string");
   return ids.length === 0 ? resume : Object.fromEntries(ids.map((id) => [id, resume]));
 }
 
 /** `{node, input}` objects among the targets of `goto` become LangGraph's Send. */
-function sends(goto: unknown, runtime: LangGraphRuntime): unknown {
+function sends(goto: unknown, runtime: LangGraphRuntime, { nodes }: RunnableGraph): unknown {
   const Send = runtime.langgraph["Send"] as new (node: string, args: unknown) => unknown;
+  const check = (node: string, known: boolean): string => {
+    if (known || Object.hasOwn(nodes, node)) return node;
+    const names = Object.keys(nodes).filter((name) => !name.startsWith("__"));
+    throw new InvalidCommandError(`goto: the graph has no node "${node}"; its nodes are ${names.join(", ")}`);
+  };
   const one = (target: unknown): unknown =>
-    typeof target === "object" && target !== null
-      ? new Send(String((target as Json)["node"]), (target as Json)["input"])
-      : target;
+    isObject(target)
+      ? new Send(check(String(target["node"]), false), target["input"])
+      : check(String(target), target === "__end__");
   return Array.isArray(goto) ? goto.map(one) : one(goto);
 }

@@ -1,37 +1,18 @@
-// Thread states as clients see them: the newest one, earlier ones, the history; and updates from outside. Values come from stored
-// JSON as they are; LangGraph is asked only which tasks come next, and gets a checkpoint without values for that.
+// Thread states as clients see them: the newest one, earlier ones, the history. Values come from stored JSON as they are; LangGraph is
+// asked only which tasks come next, and gets a checkpoint without values for that. Changes from outside are in state-updates.ts.
 import { LRUCache } from "lru-cache";
 import { ApiError } from "../errors.ts";
-import type { GraphRunConfig, GraphStateSnapshot, GraphVersion, RunnableGraph } from "../graphs/types.ts";
-import { timestamp, withOffset } from "../ids.ts";
-import type { Json } from "../resources/json.ts";
-import type { ThreadRecord, Threads } from "../resources/threads.ts";
-import type { CheckpointStore, StoredCheckpoint } from "../storage/checkpoints.ts";
-import { bindGraph } from "./bind.ts";
-import type { GraphKit } from "./engine.ts";
-import { checkpointConfig } from "./run-config.ts";
+import type { GraphRunConfig, GraphStateSnapshot, GraphVersion } from "../graphs/types.ts";
+import { withOffset } from "../ids.ts";
+import { contains, type Json } from "../resources/json.ts";
+import type { ThreadRecord } from "../resources/threads.ts";
+import type { StoredCheckpoint } from "../storage/checkpoints.ts";
+import { stateGraph } from "./state-graph.ts";
 import { taskJson } from "./state-json.ts";
-import { visibleChannels } from "./visible.ts";
-import { interruptsOf } from "./result.ts";
+import { StateUpdates, type StateUpdateOptions } from "./state-updates.ts";
 
-export interface StatesOptions {
-  readonly threads: Threads;
-  readonly checkpoints: CheckpointStore;
-  readonly store: unknown;
-  readonly graph: (id: string) => Promise<GraphVersion>;
-  readonly kit: () => Promise<GraphKit>;
+export interface StatesOptions extends StateUpdateOptions {
   readonly isBusy: (threadId: string) => boolean;
-  /** Makes a change while nothing else happens on a thread. */
-  readonly exclusive: <T>(threadId: string, change: () => Promise<T>) => Promise<T>;
-}
-
-/** One superstep of updates to import. */
-export interface SuperstepUpdates {
-  readonly updates: readonly {
-    readonly values?: unknown;
-    readonly command?: Json | undefined;
-    readonly as_node: string;
-  }[];
 }
 
 /** Task id under which LangGraph keeps writes that belong to no task. */
@@ -53,6 +34,8 @@ const EMPTY_STATE = JSON.stringify({
 });
 
 export class ThreadStates {
+  /** Changes from outside. */
+  readonly updates: StateUpdates;
   readonly #options: StatesOptions;
   readonly #latest = new LRUCache<string, { version: number; json: string }>({
     maxSize: CACHE_CHARS,
@@ -61,6 +44,7 @@ export class ThreadStates {
 
   constructor(options: StatesOptions) {
     this.#options = options;
+    this.updates = new StateUpdates(options);
     options.checkpoints.onChange((threadId) => this.#latest.delete(threadId));
   }
 
@@ -74,11 +58,7 @@ export class ThreadStates {
     if (stored === undefined) return EMPTY_STATE;
     const json = await this.#state(stored, version, { latest: true, subgraphs });
     // Only if nothing changed while it was made.
-    if (
-      !subgraphs &&
-      this.#options.checkpoints.get(threadId, "")?.id === stored.id &&
-      !this.#options.isBusy(threadId)
-    ) {
+    if (!subgraphs && this.#options.checkpoints.get(threadId, "") === stored && !this.#options.isBusy(threadId)) {
       this.#latest.set(threadId, { version: version?.version ?? 0, json });
     }
     return json;
@@ -107,13 +87,12 @@ export class ThreadStates {
     const thread = this.#options.threads.get(threadId);
     const version = await this.#version(thread);
     const { checkpoints } = this.#options;
-    const filter = Object.entries(options.metadata ?? {});
+    const filter = options.metadata ?? {};
     const states: string[] = [];
     const range = options.before === undefined ? {} : { before: options.before };
     for (const stored of checkpoints.list(threadId, options.ns ?? "", range)) {
       if (states.length >= options.limit) break;
-      const metadata: Json = checkpoints.metadata(stored);
-      if (!filter.every(([key, value]) => metadata[key] === value)) continue;
+      if (!contains(checkpoints.metadata(stored), filter)) continue;
       states.push(await this.#state(stored, version, { latest: false, subgraphs: false }));
       if (states.length % HISTORY_SLICE === 0) await new Promise((resolve) => setImmediate(resolve));
     }
@@ -147,7 +126,9 @@ export class ThreadStates {
       },
     };
     const read = async (shallow: boolean): Promise<GraphStateSnapshot> =>
-      (await this.#bound(version, config, shallow)).getState(config, { subgraphs: options.subgraphs });
+      (await stateGraph(this.#options, version, config, { shallow })).getState(config, {
+        subgraphs: options.subgraphs,
+      });
     let snapshot: GraphStateSnapshot;
     let values: string | undefined;
     if (live) snapshot = await read(false);
@@ -178,95 +159,5 @@ export class ThreadStates {
       (JSON.parse(tasks) as { interrupts?: unknown[] }[]).flatMap((task) => task.interrupts ?? []),
     );
     return `{"values":${values},"tasks":${tasks},"interrupts":${interrupts},${rest.slice(1)}`;
-  }
-
-  async #bound(
-    version: GraphVersion,
-    config: GraphRunConfig,
-    shallow: boolean,
-    metadata?: Json,
-  ): Promise<RunnableGraph> {
-    const { codec, makeSaver } = await this.#options.kit();
-    const graph = await version.resolve(config);
-    const writer =
-      metadata === undefined ? {} : { writer: { context: { metadata, ...visibleChannels(graph, codec) } } };
-    return bindGraph(
-      graph,
-      makeSaver({ store: this.#options.checkpoints, codec, shallow, ...writer }),
-      this.#options.store,
-    );
-  }
-
-  /**
-   * Changes a thread's state as if a node had returned `values`.
-   * @returns the reference of the new checkpoint.
-   * @throws ApiError 400 the thread has no graph; 404; 409 busy; 422 LangGraph refuses the update.
-   */
-  async update(
-    threadId: string,
-    update: { values: unknown; asNode?: string | undefined; checkpoint?: Json | undefined },
-  ): Promise<Json> {
-    const config = { configurable: { thread_id: threadId, ...checkpointConfig(update.checkpoint) } };
-    return this.#exclusive(threadId, config, (graph) => graph.updateState(config, update.values, update.asNode));
-  }
-
-  /** Applies imported supersteps in their order. Throws as `update` does. */
-  async importSupersteps(threadId: string, supersteps: readonly SuperstepUpdates[]): Promise<Json> {
-    const config = { configurable: { thread_id: threadId } };
-    const { runtime } = await this.#options.kit();
-    const Command = runtime.langgraph["Command"] as new (fields: Json) => unknown;
-    const steps = supersteps.map(({ updates }) => ({
-      updates: updates.map(({ values, command, as_node }) => ({
-        values: command === undefined ? values : new Command(command),
-        asNode: as_node,
-      })),
-    }));
-    return this.#exclusive(threadId, config, (graph) => graph.bulkUpdateState(config, steps));
-  }
-
-  #exclusive(
-    threadId: string,
-    config: GraphRunConfig,
-    change: (graph: RunnableGraph) => Promise<GraphRunConfig>,
-  ): Promise<Json> {
-    return this.#options.exclusive(threadId, () => this.#change(threadId, config, change));
-  }
-
-  async #change(
-    threadId: string,
-    config: GraphRunConfig,
-    change: (graph: RunnableGraph) => Promise<GraphRunConfig>,
-  ): Promise<Json> {
-    const { threads, checkpoints } = this.#options;
-    const thread = threads.get(threadId);
-    const graphId = thread.metadata["graph_id"];
-    if (typeof graphId !== "string") throw new ApiError(400, `Thread ${threadId} has no graph ID`);
-    const version = await this.#options.graph(graphId);
-    const { checkpoint_id: id, checkpoint_ns: ns = "" } = (config.configurable ?? {}) as {
-      checkpoint_id?: string;
-      checkpoint_ns?: string;
-    };
-    if (id !== undefined && checkpoints.get(threadId, ns, id) === undefined)
-      throw new ApiError(404, `Checkpoint ${id} not found`);
-    const metadata: Json = { graph_id: graphId };
-    if (thread.metadata["assistant_id"] !== undefined) metadata["assistant_id"] = thread.metadata["assistant_id"];
-    const graph = await this.#bound(version, config, false, metadata);
-    let after: GraphRunConfig;
-    try {
-      after = await change(graph);
-    } catch (error) {
-      throw new ApiError(422, error instanceof Error ? error.message : String(error));
-    }
-    const { next, values } = await graph.getState({ configurable: { thread_id: threadId } });
-    checkpoints.showValues(threadId, (await this.#options.kit()).codec.wire(values));
-    const now = timestamp();
-    threads.put({
-      ...threads.get(threadId),
-      status: next.length > 0 ? "interrupted" : "idle",
-      interrupts: interruptsOf(checkpoints, threadId),
-      updated_at: now,
-      state_updated_at: now,
-    });
-    return { thread_id: threadId, checkpoint_ns: "", ...checkpointConfig(after.configurable) };
   }
 }

@@ -1,20 +1,36 @@
 // Builds everything behind the routes for one project: resources, engine and states over one database and one set of graphs.
 import { createRequire } from "node:module";
+import type { Timers } from "../clock.ts";
 import type { ProjectConfig } from "../config/types.ts";
 import { frameOfError } from "../graphs/errors.ts";
+import { SchemaSource } from "../graphs/graph-schemas.ts";
 import type { GraphHost } from "../graphs/host.ts";
 import { UiBundles } from "../graphs/ui.ts";
+import { ProtocolService } from "../protocol/service.ts";
+import { ProtocolSessions } from "../protocol/sessions.ts";
 import { Assistants } from "../resources/assistants.ts";
+import { Idempotency } from "../resources/idempotency.ts";
 import { Runs } from "../resources/runs.ts";
 import { Threads } from "../resources/threads.ts";
-import { RunEngine, type GraphKit } from "../runs/engine.ts";
+import { RunEngine } from "../runs/engine.ts";
+import type { GraphKit } from "../runs/engine-options.ts";
+import { describeError } from "../runs/executor.ts";
 import { ThreadStates } from "../runs/states.ts";
+import { ThreadSweeper } from "../runs/thread-sweeper.ts";
+import { eventTtl } from "../runs/stored-logs.ts";
+import { runTimeout } from "../runs/timeout.ts";
 import { ThreadValues } from "../runs/values.ts";
 import type { BufferedDatabase } from "../storage/buffered.ts";
+import { countOf } from "../storage/database.ts";
+import { keys } from "../storage/keys.ts";
 import { CheckpointStore } from "../storage/checkpoints.ts";
 import { Codec } from "../storage/codec.ts";
 import { LongTermStore } from "../storage/long-term-store.ts";
 import { saverFactory } from "../storage/saver.ts";
+import { assembleCrons } from "./assemble-crons.ts";
+import { assembleWebhooks } from "./assemble-webhooks.ts";
+import { HttpMetrics } from "./http-metrics.ts";
+import { storeSettings } from "./long-term.ts";
 import type { Services } from "./services.ts";
 import type { ServerEvent } from "./types.ts";
 
@@ -25,17 +41,36 @@ export function assemble(parts: {
   project: ProjectConfig;
   graphs: GraphHost;
   database: BufferedDatabase;
+  /** Folder for the schemas that were read from types; null keeps them in memory. */
+  schemasDir: string | null;
   jobs: number;
+  clock: Timers;
   apiUrl: () => string;
+  /** Answers requests to this server itself. */
+  self: (request: Request) => Response | Promise<Response>;
   onEvent: (event: ServerEvent) => void;
 }): Services {
   const { project, graphs, database } = parts;
-  const threads = new Threads(database);
+  const threads = new Threads(database, parts.clock);
   const runs = new Runs(database);
   const assistants = new Assistants(database);
   const checkpoints = new CheckpointStore(database);
   const values = new ThreadValues(checkpoints);
-  const store = new LongTermStore(database);
+  const idempotency = new Idempotency(database);
+  const timeout = runTimeout(process.env["BG_JOB_TIMEOUT_SECS"]);
+  const keepEvents = eventTtl(process.env["RESUMABLE_STREAM_TTL_SECONDS"]);
+  for (const { warning } of [timeout, keepEvents])
+    if (warning !== undefined) parts.onEvent({ type: "log", level: "warn", message: warning });
+  const store = new LongTermStore(database, {
+    clock: parts.clock,
+    ...storeSettings(project, graphs, parts.onEvent),
+    onNotice: (level, message) => parts.onEvent({ type: "log", level, message }),
+  });
+  const schemas = new SchemaSource({
+    cacheDir: parts.schemasDir,
+    runtime: () => graphs.runtime(),
+    onWarning: (message) => parts.onEvent({ type: "warning", message }),
+  });
   let kitPromise: Promise<GraphKit> | undefined;
   const kit = (): Promise<GraphKit> =>
     (kitPromise ??= graphs.runtime().then(
@@ -46,18 +81,33 @@ export function assemble(parts: {
       },
     ));
   const graph = (id: string) => graphs.get(id);
-  const engine = new RunEngine({
+  const sessions = new ProtocolSessions({
+    threads,
+    values,
+    checkpoints,
+    isBusy: (threadId) => engine.isBusy(threadId),
+    watch: (threadId, observe) => engine.watch(threadId, observe),
+  });
+  const webhooks = assembleWebhooks({ ...parts, values });
+  const engine: RunEngine = new RunEngine({
     db: database,
     threads,
     runs,
     assistants,
     checkpoints,
     values,
+    idempotency,
     store,
     graph,
     kit,
     jobs: parts.jobs,
+    timeoutMs: timeout.ms,
+    keepEventsMs: keepEvents.ms,
+    stateOf: (threadId) => states.latest(threadId, false),
+    clock: parts.clock,
     apiUrl: parts.apiUrl,
+    observers: sessions,
+    followers: [webhooks.follower],
     onFailure({ run }, { error, message }, cause) {
       parts.onEvent({
         type: "run-failed",
@@ -68,7 +118,7 @@ export function assemble(parts: {
       });
     },
   });
-  const states = new ThreadStates({
+  const states: ThreadStates = new ThreadStates({
     threads,
     checkpoints,
     store,
@@ -77,19 +127,53 @@ export function assemble(parts: {
     isBusy: (threadId) => engine.isBusy(threadId),
     exclusive: (threadId, change) => engine.update(threadId, change),
   });
-  const ui = new UiBundles(project.root, project.ui);
-  return {
-    http: project.http,
-    version,
-    graphs,
-    assistants,
+  const protocol = new ProtocolService({
     threads,
     runs,
     engine,
     states,
+    checkpoints,
+    sessions,
+    kit,
+    report: (error) => parts.onEvent({ type: "log", level: "error", message: describeError(error).message }),
+  });
+  const sweeper = new ThreadSweeper({
+    threads,
+    checkpoints,
+    engine,
+    clock: parts.clock,
+    onError(error) {
+      const { message } = describeError(error);
+      parts.onEvent({
+        type: "log",
+        level: "error",
+        message: `A thread that has expired could not be swept: ${message}`,
+      });
+    },
+  });
+  sweeper.configure(project.checkpointer?.ttl);
+  const ui = new UiBundles(project.root, project.ui);
+  const crons = assembleCrons({ ...parts, engine, assistants, threads, checkWebhook: webhooks.check });
+  return {
+    http: project.http,
+    version,
+    traffic: new HttpMetrics(),
+    storage: () => ({ threads: countOf(database, keys.threads), bytes: database.size() }),
+    graphs,
+    schemas,
+    assistants,
+    threads,
+    runs,
+    engine,
+    sweeper,
+    protocol,
+    states,
     values,
+    idempotency,
     checkpoints,
     store,
     ui,
+    webhooks,
+    ...crons,
   };
 }

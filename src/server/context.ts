@@ -3,8 +3,10 @@ import type { H3Event } from "h3";
 import type { z } from "zod";
 import { ApiError } from "../errors.ts";
 import { isUuid } from "../ids.ts";
+import { parseForeignJson } from "../json-text.ts";
 import type { Operation } from "./operation.ts";
 import type { Reply } from "./respond.ts";
+import { offerSocket, wantsSocket, type SocketOffer } from "./upgrade.ts";
 
 /** Node's own objects behind a request that came over a socket. */
 interface NodeRuntime {
@@ -39,6 +41,11 @@ export class Context<Body extends z.ZodType = z.ZodType, Query extends z.ZodType
     return value.toLowerCase();
   }
 
+  /** All headers of the request. */
+  get headers(): Headers {
+    return this.#event.req.headers;
+  }
+
   header(name: string): string | null {
     return this.#event.req.headers.get(name);
   }
@@ -66,7 +73,7 @@ export class Context<Body extends z.ZodType = z.ZodType, Query extends z.ZodType
     if (text.trim() === "") return schema.parse({});
     let value: unknown;
     try {
-      value = JSON.parse(text);
+      value = parseForeignJson(text);
     } catch (error) {
       throw new ApiError(
         400,
@@ -81,9 +88,15 @@ export class Context<Body extends z.ZodType = z.ZodType, Query extends z.ZodType
     return this.#event.req.text();
   }
 
+  /** Offers a WebSocket, if the request asks for one and came over a socket that can become one. */
+  offerSocket(offer: SocketOffer): void {
+    if (wantsSocket(this.#event.req)) offerSocket(this.#event.req, offer);
+  }
+
   /** Calls `listener` when the client goes away before the answer is complete. */
   onDisconnect(listener: () => void): void {
     const res = (this.#event.req as { runtime?: NodeRuntime }).runtime?.node?.res;
+    if (res?.closed === true) return listener();
     res?.once("close", () => {
       if (!res.writableFinished) listener();
     });

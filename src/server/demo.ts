@@ -28,6 +28,8 @@ export function demoProject(cwd: string): ProjectConfig {
       disable_store: false,
       disable_meta: false,
       disable_ui: false,
+      disable_webhooks: false,
+      disable_mcp: false,
     },
     ui: { files: {}, shared: [] },
     persist: true,

@@ -13,6 +13,17 @@ export function isLoopback(host: string): boolean {
   );
 }
 
+/**
+ * Whether a request comes from a page of this server itself, such as /docs. Only addresses and names of this machine count: any
+ * other name may be one that a foreign site resolves to us.
+ */
+export function fromOwnPage(origin: string | null, host: string | null): boolean {
+  if (origin === null || host === null) return false;
+  const name = host.replace(/:\d*$/, "");
+  if (!isLoopback(name) && isIP(name.replace(/^\[|\]$/g, "")) === 0) return false;
+  return origin === `http://${host}` || origin === `https://${host}`;
+}
+
 /** Whether a Host header may reach a server that is bound to `bound`. */
 export function hostAllowed(header: string | null, bound: string): boolean {
   if (!isLoopback(bound)) return true;

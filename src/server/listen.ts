@@ -1,6 +1,8 @@
 // The only file that knows listhen: finds a free port, listens, and closes for good.
-import { createServer, type RequestListener } from "node:http";
+import { createServer, type IncomingMessage, type RequestListener } from "node:http";
+import type { Duplex } from "node:stream";
 import { CliError, EXIT } from "../errors.ts";
+import { refuseBrokenRequests } from "./broken-request.ts";
 
 /** Ports that are tried upwards from the wanted one. */
 const PORTS_TRIED = 100;
@@ -15,12 +17,20 @@ export interface Listening {
   close(): Promise<void>;
 }
 
+/** Who speaks with clients that ask for a WebSocket. */
+export interface Upgrades {
+  handle(request: IncomingMessage, socket: Duplex, head: Buffer): void;
+  /** Breaks all sockets that are still open. */
+  terminate(): void;
+}
+
 /**
  * Listens on `port`, or on the next free one.
  * @throws CliError when the port is taken and `strict` is set, or when the address cannot be bound to.
  */
 export async function listenOn(
   handler: RequestListener,
+  upgrades: Upgrades,
   options: { readonly port: number; readonly host: string; readonly strict: boolean },
 ): Promise<Listening> {
   const port = await findPort(options);
@@ -40,6 +50,8 @@ export async function listenOn(
     tunnel: false,
   });
   const { server } = listener;
+  refuseBrokenRequests(server);
+  server.on("upgrade", (request, socket, head) => upgrades.handle(request, socket, head));
   const address = server.address();
   const bound = typeof address === "object" && address !== null ? address.port : port;
   return {
@@ -49,7 +61,10 @@ export async function listenOn(
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       server.closeIdleConnections();
       // Answers that are being written may finish; a client that does not read must not hold the server up.
-      const force = setTimeout(() => server.closeAllConnections(), CLOSE_GRACE_MS);
+      const force = setTimeout(() => {
+        server.closeAllConnections();
+        upgrades.terminate();
+      }, CLOSE_GRACE_MS);
       await closed;
       clearTimeout(force);
     },

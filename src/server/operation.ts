@@ -11,9 +11,21 @@ export type Tag =
   | "Threads"
   | "Thread runs"
   | "Stateless runs"
+  | "Crons"
+  | "Webhooks"
+  | "MCP"
   | "Store"
   | "Streaming protocol"
   | "System";
+
+/** Content types of answers. */
+export type MediaType =
+  | "application/json"
+  | "text/event-stream"
+  | "text/plain"
+  | "text/html"
+  | "text/javascript"
+  | "text/css";
 
 /** One possible answer. */
 export interface Answer {
@@ -22,15 +34,17 @@ export interface Answer {
   /** The shape of its body; no body without it. */
   readonly body?: z.ZodType;
   /** Default: application/json. */
-  readonly type?: "application/json" | "text/event-stream" | "text/plain" | "text/html" | "text/javascript";
+  readonly type?: MediaType;
   /** Response headers and what they hold. */
   readonly headers?: Readonly<Record<string, string>>;
+  /** Other content types that it may come as, with their shapes. */
+  readonly alternatives?: Readonly<Partial<Record<MediaType, z.ZodType>>>;
 }
 
 /** An operation of the HTTP API. */
 export interface Operation<Body extends z.ZodType = z.ZodType, Query extends z.ZodType = z.ZodType> {
   readonly method: Method;
-  /** `:name` stands for a parameter. One that ends in `_id` is a UUID, but for those that name an assistant. */
+  /** `:name` stands for a parameter. One that ends in `_id` is a UUID, but for those that name an assistant or a checkpoint. */
   readonly path: string;
   readonly tag: Tag;
   /** What it does, in one line: for the API document and for the README. */
@@ -42,10 +56,10 @@ export interface Operation<Body extends z.ZodType = z.ZodType, Query extends z.Z
   readonly query?: Query;
   /** Request headers that act, and what they do. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** By status, successes only. */
+  /** By status: successes, and errors whose body is not just `{"detail"}`. */
   readonly answers: Readonly<Record<number, Answer>>;
-  /** Statuses of errors that the operation may answer with, beside the 422 of a request that does not fit. */
-  readonly errors?: readonly (400 | 404 | 409 | 413 | 426)[];
+  /** Statuses of errors that the operation may answer with, beside those of a request that does not fit. */
+  readonly errors?: readonly (400 | 404 | 409 | 413 | 422 | 426)[];
 }
 
 export type Handler<Body extends z.ZodType = z.ZodType, Query extends z.ZodType = z.ZodType> = (
@@ -57,6 +71,9 @@ export type Route = <Body extends z.ZodType, Query extends z.ZodType>(
   operation: Operation<Body, Query>,
   handler: Handler<Body, Query>,
 ) => void;
+
+/** The path as OpenAPI writes it: `{name}` stands for a parameter. */
+export const pathTemplate = (path: string): string => path.replaceAll(/:(\w+)/g, "{$1}");
 
 /** Answers with JSON of this shape. */
 export const answer = (means: string, body: z.ZodType, headers?: Answer["headers"]): Record<number, Answer> => ({

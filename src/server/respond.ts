@@ -9,9 +9,12 @@ const JSON_TYPE = "application/json";
 /** Makes answers that all carry the same headers (those of CORS). */
 export class Reply {
   readonly #common: Readonly<Record<string, string>>;
+  readonly #traffic: { openStreams: number };
 
-  constructor(common: Readonly<Record<string, string>>) {
+  /** @param traffic where the streams are counted that are open. */
+  constructor(common: Readonly<Record<string, string>>, traffic: { openStreams: number }) {
     this.#common = common;
+    this.#traffic = traffic;
   }
 
   /** JSON that is text already. */
@@ -24,18 +27,22 @@ export class Reply {
     return this.jsonText(JSON.stringify(value), headers, status);
   }
 
-  /** Text of another type. */
-  text(text: string, type: string, headers?: Readonly<Record<string, string>>): Response {
-    return new FastResponse(text, { headers: { "content-type": `${type}; charset=utf-8`, ...this.#common, ...headers } });
+  /** Text of another type; as bytes when it is compressed. */
+  text(text: string | Uint8Array<ArrayBuffer>, type: string, headers?: Readonly<Record<string, string>>): Response {
+    return new FastResponse(text, {
+      headers: { "content-type": `${type}; charset=utf-8`, ...this.#common, ...headers },
+    });
   }
 
-  /** No body: 204, 202 for what was accepted and is not done yet, or 304 for what the client has. */
-  empty(status: 202 | 204 | 304 = 204, headers?: Readonly<Record<string, string>>): Response {
+  /** No body: 204, 202 for what was accepted and is not done yet, 302 to go elsewhere, or 304 for what the client has. */
+  empty(status: 202 | 204 | 302 | 304 = 204, headers?: Readonly<Record<string, string>>): Response {
     return new FastResponse(null, { status, headers: { ...this.#common, ...headers } });
   }
 
   /** A stream of text. */
   stream(body: NodeJS.ReadableStream, type: string, headers: Readonly<Record<string, string>>): Response {
+    this.#traffic.openStreams++;
+    body.once("close", () => this.#traffic.openStreams--);
     // FastResponse pipes Node streams; the type of the standard constructor does not know them.
     return new FastResponse(body as unknown as string, {
       headers: {

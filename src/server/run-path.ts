@@ -7,6 +7,12 @@ import type { Context } from "./context.ts";
 export const runPath = (threadId: string | undefined, runId: string): string =>
   threadId === undefined ? `/runs/${runId}` : `/threads/${threadId}/runs/${runId}`;
 
+/**
+ * Where a client goes on that loses the connection to a stream of this run.
+ * @param early the client may lose it before the first event, from whose id on it would go on.
+ */
+export const locationOf = (path: string, early: boolean): string => `${path}/stream${early ? "?after=-1" : ""}`;
+
 /** Interrupts a run when the client leaves before the answer is complete, if that is wanted. */
 export function cancelWhenGone(context: Context, engine: RunEngine, run: ActiveRun, wanted: boolean): void {
   if (!wanted) return;

@@ -1,7 +1,9 @@
-// A reader of a run's event log on a socket: it takes what the socket takes, keeps the connection alive, and closes it the moment
-// the run ends.
+// A reader of an event log on a socket: it takes what the socket takes, keeps the connection alive, and closes it the moment the
+// log ends.
 import { Readable } from "node:stream";
-import type { LogReader } from "../runs/events.ts";
+import { frame } from "../runs/events.ts";
+import type { LogReader } from "../runs/log-reader.ts";
+import type { Joined } from "../runs/streams.ts";
 import type { Reply } from "./respond.ts";
 
 /** Milliseconds between heartbeat comments, as on the hosted server. */
@@ -27,28 +29,35 @@ export function eventStream(
   return reply.stream(new ReaderStream(reader, prelude), "text/event-stream", headers);
 }
 
+/** Streams to a client that joins: it is told which run it is in the middle of, and goes on behind that if it comes back. */
+export function joinedStream(
+  reply: Reply,
+  { reader, metadata }: Joined,
+  headers: Readonly<Record<string, string>>,
+): Response {
+  const prelude = metadata === undefined ? OPENING : frame("metadata", metadata, reader.cursor - 1);
+  return eventStream(reply, reader, headers, prelude);
+}
+
 class ReaderStream extends Readable {
   readonly #reader: LogReader;
   readonly #heartbeat: NodeJS.Timeout;
   #prelude: string;
   #wanted = false;
   #scheduled = false;
+  #pumping = false;
 
   constructor(reader: LogReader, prelude: string) {
     super({ encoding: "utf8" });
     this.#reader = reader;
     this.#prelude = prelude;
-    // Events that are pushed in one turn of the event loop go out in one write.
     reader.onWake(() => {
-      if (this.#scheduled || !this.#wanted) return;
-      this.#scheduled = true;
-      setImmediate(() => {
-        this.#scheduled = false;
-        this.#pump();
-      });
+      // A client that takes nothing any more is not waited for.
+      if (reader.lost) this.destroy(new Error("the client is too slow for this stream"));
+      else this.#schedule();
     });
     this.#heartbeat = setInterval(() => {
-      if (this.#wanted) this.push(HEARTBEAT);
+      if (this.#wanted) this.#wanted = this.push(HEARTBEAT);
     }, HEARTBEAT_MS).unref();
   }
 
@@ -57,18 +66,47 @@ class ReaderStream extends Readable {
     this.#pump();
   }
 
+  /** Events that are pushed in one turn of the event loop go out in one write. */
+  #schedule(): void {
+    if (this.#scheduled || !this.#wanted) return;
+    this.#scheduled = true;
+    setImmediate(() => {
+      this.#scheduled = false;
+      this.#pump();
+    });
+  }
+
   #pump(): void {
-    if (!this.#wanted || this.destroyed) return;
+    if (this.#pumping) return;
+    this.#pumping = true;
+    try {
+      while (this.#wanted && !this.destroyed) if (!this.#step()) break;
+    } catch (error) {
+      // What is stored cannot be read now; the client is to come back for it.
+      this.destroy(error instanceof Error ? error : new Error(String(error)));
+    } finally {
+      this.#pumping = false;
+    }
+  }
+
+  /** Sends a piece. @returns whether there is more to do at once. */
+  #step(): boolean {
+    const reader = this.#reader;
     // Not ended but broken: the client is to come back for the rest.
-    if (this.#reader.lost) return void this.destroy(new Error("the client is too slow for this stream"));
-    const ended = this.#reader.ended;
-    const text = this.#prelude + this.#reader.read();
+    if (reader.lost) throw new Error("the client is too slow for this stream");
+    const text = this.#prelude + reader.read();
     this.#prelude = "";
     if (text !== "") this.#wanted = this.push(text);
-    if (!ended) return;
-    clearInterval(this.#heartbeat);
-    this.#wanted = false;
-    this.push(null);
+    if (reader.ended) {
+      clearInterval(this.#heartbeat);
+      this.#wanted = false;
+      this.push(null);
+      return false;
+    }
+    if (reader.caughtUp) return false;
+    // Nothing in this piece was for the reader: the next one is for the next turn, because others wait.
+    if (text === "") this.#schedule();
+    return text !== "";
   }
 
   override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {

@@ -3,14 +3,16 @@
 import type { RequestListener } from "node:http";
 import { join, resolve } from "node:path";
 import { toNodeHandler } from "srvx/node";
+import { systemTimers } from "../clock.ts";
 import { applyEnv } from "../config/env.ts";
 import { loadProject } from "../config/load.ts";
 import type { ProjectConfig } from "../config/types.ts";
 import { GraphHost } from "../graphs/host.ts";
 import { UiBundles } from "../graphs/ui.ts";
+import { systemSettings } from "../resources/system-assistants.ts";
 import { describeError } from "../runs/executor.ts";
-import type { BufferedDatabase } from "../storage/buffered.ts";
-import { prefixRange } from "../storage/database.ts";
+import { removeUnfinishedCopies } from "../runs/thread-copy.ts";
+import { countOf } from "../storage/database.ts";
 import { keys } from "../storage/keys.ts";
 import { openStorage } from "../storage/open.ts";
 import type { App } from "./app.ts";
@@ -18,8 +20,10 @@ import { assemble } from "./assemble.ts";
 import { watchConfig } from "./config-watch.ts";
 import { demoProject } from "./demo.ts";
 import { listenOn } from "./listen.ts";
+import { storeSettings } from "./long-term.ts";
 import { appOf } from "./routes.ts";
 import type { RunningServer, StartOptions } from "./types.ts";
+import { WebSockets } from "./websocket.ts";
 
 /** Folder of the state beside the config file. */
 const DATA_DIR = ".agent-server";
@@ -58,16 +62,37 @@ export async function startServer(options: StartOptions): Promise<RunningServer>
     const graphs = new GraphHost({ project, reload: options.reload, onEvent });
     opened.push(() => graphs.close());
     let url = "";
-    const services = assemble({ project, graphs, database, jobs: options.jobs, apiUrl: () => url, onEvent });
+    let app: App;
+    const schemasDir = folder === null ? null : join(folder, "schemas");
+    const { jobs, clock = systemTimers } = options;
+    const services = assemble({
+      project,
+      graphs,
+      database,
+      schemasDir,
+      jobs,
+      clock,
+      apiUrl: () => url,
+      self: (request) => app.fetch(request),
+      onEvent,
+    });
+    opened.push(() => services.schemas.close());
     const { engine, assistants, store } = services;
-    assistants.sync(project.graphs);
+    opened.push(() => store.stop());
+    const syncAssistants = (specs: ProjectConfig["graphs"]): void => {
+      const names = specs.map(({ id }) => id);
+      const { settings, problems } = systemSettings(process.env["LANGGRAPH_CONFIG"], names);
+      for (const message of problems) onEvent({ type: "warning", message });
+      assistants.sync(specs, settings);
+    };
+    syncAssistants(project.graphs);
     const report = (error: unknown): void =>
       onEvent({
         type: "log",
         level: "error",
         message: error instanceof Error ? (error.stack ?? error.message) : String(error),
       });
-    let app: App = appOf(services, { host, report });
+    app = appOf(services, { host, report });
 
     const maxRequestBodySize = Number(process.env["HTTP_MAX_REQUEST_BODY_BYTES"]) || MAX_BODY_BYTES;
     // Nothing is recovered before the port is ours, and nothing is answered before all is recovered.
@@ -79,12 +104,21 @@ export async function startServer(options: StartOptions): Promise<RunningServer>
     const answer = (request: Request): Response | Promise<Response> =>
       isOpen ? app.fetch(request) : recovery.then(() => app.fetch(request));
     const handler = toNodeHandler(answer, { maxRequestBodySize }) as RequestListener;
-    const listening = await listenOn(handler, { port: options.port, host, strict: options.strictPort });
+    const { traffic } = services;
+    const sockets = new WebSockets({ fetch: answer, maxMessageBytes: maxRequestBodySize, report, traffic });
+    const listening = await listenOn(handler, sockets, { port: options.port, host, strict: options.strictPort });
     ({ url } = listening);
     opened.push(() => listening.close());
     claim?.update({ port: listening.port, url });
     const recovered = engine.recover();
     opened.push(() => engine.stop(0));
+    removeUnfinishedCopies(services.checkpoints);
+    services.sweeper.start().catch(report);
+    services.cronClock.start().catch(report);
+    services.webhooks.sender.start();
+    opened.push(() => services.webhooks.sender.stop());
+    opened.push(() => services.cronClock.stop());
+    opened.push(() => services.sweeper.stop());
     isOpen = true;
     open!();
     if (options.port !== 0 && listening.port !== options.port)
@@ -94,11 +128,22 @@ export async function startServer(options: StartOptions): Promise<RunningServer>
     const reconfigure = async (next: ProjectConfig): Promise<void> => {
       updateEnv(next.env);
       await graphs.reconfigure(next);
-      assistants.sync(next.graphs);
+      store.configure(storeSettings(next, graphs, onEvent));
+      void store.check();
+      syncAssistants(next.graphs);
+      services.sweeper.configure(next.checkpointer?.ttl);
+      services.webhooks.reconfigure(next);
+      services.cronClock.reconfigure(next.cronCatchUp ?? "skip");
       app = appOf({ ...services, http: next.http, ui: new UiBundles(next.root, next.ui) }, { host, report });
     };
     const configWatch =
       options.reload && project.file !== null ? watchConfig(options, project, reconfigure) : undefined;
+    const ready = graphs.start();
+    // Behind the graphs: a package that embeds may take long to load, and nobody waits for it yet.
+    void ready.then(
+      () => store.check(),
+      () => undefined,
+    );
     const retract = offerLoopback(url, (request) => app.fetch(request));
     return {
       url,
@@ -111,12 +156,13 @@ export async function startServer(options: StartOptions): Promise<RunningServer>
         items: countOf(database, keys.items),
         bytes: database.size(),
       },
-      ready: graphs.start(),
+      ready,
       async stop() {
         configWatch?.close();
+        services.cronClock.stop();
         retract();
         const result = await engine.stop(STOP_GRACE_MS);
-        store.stop();
+        services.protocol.close();
         await undo();
         return result;
       },
@@ -125,11 +171,6 @@ export async function startServer(options: StartOptions): Promise<RunningServer>
     await undo();
     throw error;
   }
-}
-
-function countOf(database: BufferedDatabase, prefix: string): number {
-  const { start, end } = prefixRange(prefix);
-  return database.count(start, end);
 }
 
 /** Lets the LangGraph SDK inside a graph find this server without a URL, as on the hosted platform. */

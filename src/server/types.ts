@@ -1,5 +1,6 @@
 // What the command line and the server say to each other: how to start, what is running, what happened.
 // A file of its own so that `--help` can know these types without loading any server code.
+import type { Timers } from "../clock.ts";
 import type { Diagnostic, ProjectConfig } from "../config/types.ts";
 import type { GraphEvent } from "../graphs/types.ts";
 
@@ -20,6 +21,8 @@ export interface StartOptions {
   readonly reload: boolean;
   /** How many runs execute at once. */
   readonly jobs: number;
+  /** For tests, which own time by it: when threads expire, when crons fire. The machine's own clock when absent. */
+  readonly clock?: Timers | undefined;
   onEvent(event: ServerEvent): void;
 }
 

@@ -9,6 +9,8 @@ export interface BufferedDatabase extends Database {
    * A later `write` commits it too, so a record written by `write` never survives without those that were written before it.
    */
   writeSoon(writes: readonly Write[]): void;
+  /** Commits what waits. @throws Error when that fails; it goes on waiting then. */
+  flush(): void;
 }
 
 /**
@@ -29,10 +31,12 @@ export function buffered(database: Database, onError: (error: unknown) => void =
     pending.clear();
   };
   const flush = (): void => {
+    if (pending.size > 0) commit([]);
+  };
+  const flushLater = (): void => {
     scheduled = false;
-    if (pending.size === 0) return;
     try {
-      commit([]);
+      flush();
     } catch (error) {
       onError(error);
     }
@@ -46,19 +50,20 @@ export function buffered(database: Database, onError: (error: unknown) => void =
       for (const { key, value } of writes) pending.set(key, value);
       if (scheduled) return;
       scheduled = true;
-      setImmediate(flush);
+      setImmediate(flushLater);
     },
+    flush,
     range(range: Range) {
-      if (pending.size > 0) commit([]);
+      flush();
       return database.range(range);
     },
     count(start, end) {
-      if (pending.size > 0) commit([]);
+      flush();
       return database.count(start, end);
     },
     size: () => database.size(),
     async close() {
-      flush();
+      flushLater();
       await database.close();
     },
   };

@@ -43,6 +43,12 @@ export function checkKeys(writes: readonly Write[]): void {
   }
 }
 
+/** Number of keys that begin with `prefix` (which ends in a separator). */
+export function countOf(database: Database, prefix: string): number {
+  const { start, end } = prefixRange(prefix);
+  return database.count(start, end);
+}
+
 /** The range of all keys that begin with `prefix` (which ends in a separator). */
 export function prefixRange(prefix: string): { start: string; end: string } {
   const last = prefix.charCodeAt(prefix.length - 1);

@@ -35,6 +35,8 @@ export interface NamespaceCondition {
 }
 
 export class LongTermIndex {
+  /** Counts the changes: what was looked up stays right until it differs. */
+  changes = 0;
   /** The entries that have a time to live. */
   readonly expiring = new Set<Entry>();
   readonly #root = new Node();
@@ -45,11 +47,17 @@ export class LongTermIndex {
     return this.#node(namespace)?.items.get(key);
   }
 
+  /** Whether an entry is still in the index: neither deleted nor replaced by a later put. */
+  has(entry: Entry): boolean {
+    return this.#links.has(entry);
+  }
+
   /** Adds an entry as the most recent one, in place of an entry of the same name. */
   insert(entry: Entry): void {
     const { namespace, key } = entry.head;
     const replaced = this.find(namespace, key);
     if (replaced !== undefined) this.remove(replaced);
+    this.changes++;
     let node = this.#root;
     const links = [push(node, entry)];
     for (const label of namespace) {
@@ -67,6 +75,7 @@ export class LongTermIndex {
   remove(entry: Entry): void {
     const links = this.#links.get(entry);
     if (links === undefined) return;
+    this.changes++;
     this.#links.delete(entry);
     this.expiring.delete(entry);
     let node = this.#root;

@@ -16,10 +16,17 @@ export interface ItemHead {
   readonly ttl?: number;
   /** When `ttl` runs out. */
   readonly expiresAt?: number;
+  /** The put's own `index`: paths of the fields to embed, or false for none. Absent: those of the config. */
+  readonly index?: false | readonly string[];
 }
 
 /** The range of all items. */
 export const ITEMS = prefixRange("s/");
+/** The range of the vectors of items. */
+export const VECTORS = prefixRange("v/");
+
+/** The key of an item's vectors; `name` is its storage key. */
+export const vectorKey = (name: string): string => VECTORS.start + name.slice(ITEMS.start.length);
 
 /** LMDB refuses longer keys (bytes; storage keys are ASCII). */
 const MAX_STORAGE_KEY = 1978;
@@ -63,8 +70,8 @@ function encodePart(part: string): string {
 
 /** The record of an item; `value` is JSON text on one line, as JSON.stringify writes it. */
 export function encodeRecord(head: ItemHead, value: string): string {
-  const { namespace, key, createdAt, updatedAt, sequence, ttl, expiresAt } = head;
-  return `${JSON.stringify({ n: namespace, k: key, c: createdAt, u: updatedAt, s: sequence, t: ttl, e: expiresAt })}\n${value}`;
+  const { namespace: n, key: k, createdAt: c, updatedAt: u, sequence: s, ttl: t, expiresAt: e, index: i } = head;
+  return `${JSON.stringify({ n, k, c, u, s, t, e, i })}\n${value}`;
 }
 
 /** The head of a record. */
@@ -77,9 +84,17 @@ export function decodeHead(record: string): ItemHead {
     s: number;
     t?: number;
     e?: number;
+    i?: false | string[];
   };
-  const head = { namespace: raw.n, key: raw.k, createdAt: raw.c, updatedAt: raw.u, sequence: raw.s };
-  return raw.t === undefined || raw.e === undefined ? head : { ...head, ttl: raw.t, expiresAt: raw.e };
+  return {
+    namespace: raw.n,
+    key: raw.k,
+    createdAt: raw.c,
+    updatedAt: raw.u,
+    sequence: raw.s,
+    ...(raw.t === undefined || raw.e === undefined ? {} : { ttl: raw.t, expiresAt: raw.e }),
+    ...(raw.i === undefined ? {} : { index: raw.i }),
+  };
 }
 
 /** The JSON text of a record's value. */

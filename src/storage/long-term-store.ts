@@ -13,41 +13,62 @@ import type {
 import type { Database } from "./database.ts";
 import type { JsonObject, WireItem, WireSearchItem } from "./long-term-cache.ts";
 import type { Entry, NamespaceCondition } from "./long-term-index.ts";
-import { LongTermItems, type LongTermStoreOptions, type PutItem, type SearchItems } from "./long-term-items.ts";
+import { LongTermItems } from "./long-term-items.ts";
 import { checkLabels, checkNamespace } from "./long-term-namespace.ts";
+import { type CheckedPut, checkPuts, type PutItem } from "./long-term-put.ts";
+import { rank, type Ranked, type Ranking } from "./long-term-rank.ts";
+import { type Notice, Reindexer } from "./long-term-reindex.ts";
+import { SemanticIndex } from "./long-term-semantic.ts";
+import type { ListNamespaces, LongTermStoreOptions, SearchItems, StoreSettings } from "./long-term-settings.ts";
 
 export type { JsonObject, WireItem, WireSearchItem } from "./long-term-cache.ts";
-export type { LongTermStoreOptions, SearchItems } from "./long-term-items.ts";
-
-/** Which namespaces to list; `*` stands for any one label. */
-export interface ListNamespaces {
-  readonly prefix?: readonly string[] | undefined;
-  readonly suffix?: readonly string[] | undefined;
-  /** Longer namespaces are cut to so many labels. */
-  readonly maxDepth?: number | undefined;
-  /** Default 100. */
-  readonly limit?: number | undefined;
-  /** Default 0. */
-  readonly offset?: number | undefined;
-}
+export type { ListNamespaces, LongTermStoreOptions, SearchItems, StoreSettings } from "./long-term-settings.ts";
+export type { Embedder, StoreIndex } from "./long-term-semantic.ts";
 
 /**
- * The long-term store over a Database of which it owns the keys `s/…`. The index of all items (heads, not values) is built at
- * first use; parsed values are cached within a bound.
+ * The long-term store over a Database of which it owns the keys `s/…` (items) and `v/…` (vectors). The index of all items (heads,
+ * not values) is built at first use; parsed values are cached within a bound.
  *
- * A mutation is committed before its call returns. An expired item is absent for every caller, and is deleted when it is met or
- * at a later write. A refresh by reading is exact in this process; on disk it may lag by a twentieth of the ttl, so that reading
- * does not write each time: after SIGKILL an item may expire that much early.
+ * A mutation is committed before its call returns or resolves; with an index its vectors are made before and stored with it. Of
+ * several changes to one item the one that was asked for last wins, however long an embedding takes. An expired item is absent for
+ * every caller, and is deleted when it is met, at a later write or by a sweep. A refresh by reading is exact in this process; on
+ * disk it may lag by a twentieth of the ttl, so that reading does not write each time: after SIGKILL an item may expire that much
+ * early.
  *
  * The first group of methods is BaseStore's: values in and out are copies, a refused put rejects with ApiError 422, reading or
- * deleting under an impossible name finds nothing. The second group is for HTTP: synchronous, with wire items that share the
- * objects of the cache, so only to be serialised.
+ * deleting under an impossible name finds nothing. The second group is for HTTP: wire items share the objects of the cache, so only
+ * to be serialised.
  */
 export class LongTermStore implements BaseStore {
   readonly #items: LongTermItems;
+  readonly #notice: Notice;
+  #ranking: Ranking | undefined;
 
   constructor(database: Database, options: LongTermStoreOptions = {}) {
-    this.#items = new LongTermItems(database, options);
+    const { clock, cacheChars, onNotice = () => undefined, ...settings } = options;
+    this.#notice = onNotice;
+    this.#items = new LongTermItems(database, {
+      ...(clock === undefined ? {} : { clock }),
+      ...(cacheChars === undefined ? {} : { cacheChars }),
+      onForget: (entry) => this.#ranking?.semantic.drop(entry),
+      onSweepError: (error) => onNotice("warn", `Expired store items could not be deleted: ${String(error)}`),
+    });
+    this.configure(settings);
+  }
+
+  /** Takes over settings: all of them, so what is absent has its default again. */
+  configure({ index, ...ttl }: StoreSettings): void {
+    this.#items.configure(ttl);
+    if (index !== undefined && this.#ranking?.semantic.fits(index) === true) {
+      this.#ranking.semantic.replace(index.embedder);
+      return;
+    }
+    this.#ranking?.reindexer.stop();
+    this.#ranking = undefined;
+    if (index === undefined) return;
+    const items = this.#items;
+    const semantic = new SemanticIndex(index);
+    this.#ranking = { items, semantic, reindexer: new Reindexer(items, semantic, this.#notice) };
   }
 
   // For graphs: BaseStore
@@ -56,7 +77,7 @@ export class LongTermStore implements BaseStore {
     return this.#getItem(namespace, key);
   }
 
-  /** Last put first; `query` is ignored, as by LangGraph's in-memory store without an index. */
+  /** Last put first; with a `query` and an index the nearest first, each with its `score`. */
   async search(
     namespacePrefix: string[],
     options: Omit<SearchOperation, "namespacePrefix"> = {},
@@ -64,18 +85,13 @@ export class LongTermStore implements BaseStore {
     return this.#searchItems({ ...options, namespacePrefix });
   }
 
-  /** @param _index ignored: there is no semantic index. */
-  async put(
-    namespace: string[],
-    key: string,
-    value: Record<string, unknown>,
-    _index?: false | string[],
-  ): Promise<void> {
-    this.#items.commit([{ namespace, key, value }]);
+  /** @param index paths of the fields to embed, in place of the config's; false: none. */
+  async put(namespace: string[], key: string, value: Record<string, unknown>, index?: false | string[]): Promise<void> {
+    await this.#write(checkPuts([{ namespace, key, value, index }]));
   }
 
   async delete(namespace: string[], key: string): Promise<void> {
-    this.#items.commit([{ namespace, key, value: null }]);
+    await this.#write(checkPuts([{ namespace, key, value: null }]));
   }
 
   async listNamespaces(options: ListNamespaces = {}): Promise<string[][]> {
@@ -92,8 +108,10 @@ export class LongTermStore implements BaseStore {
       const { matchConditions = [], maxDepth, limit = Infinity, offset = 0 } = operation;
       return this.#items.namespaces(matchConditions, maxDepth).slice(offset, offset + limit);
     });
-    this.#items.commit(puts);
-    return results as OperationResults<Op>;
+    const checked = checkPuts(puts);
+    const read = await Promise.all(results);
+    await this.#write(checked);
+    return read as OperationResults<Op>;
   }
 
   /** Builds the index now instead of at first use. */
@@ -101,14 +119,25 @@ export class LongTermStore implements BaseStore {
     void this.#items.index;
   }
 
-  /** Does nothing: the Database belongs to whoever opened it. */
-  stop(): void {}
+  /** Loads what embeds, so that a problem with it is told before it is needed. Never rejects. */
+  async check(): Promise<void> {
+    await this.#ranking?.semantic.check();
+  }
+
+  /** Ends the sweeps and what is embedded in the background. The Database belongs to whoever opened it. */
+  stop(): void {
+    this.#items.stop();
+    this.#ranking?.reindexer.stop();
+  }
 
   // For HTTP
 
-  /** @throws ApiError 422 for a bad namespace or ttl, or a value that is not a JSON object. */
-  putItem(item: PutItem & { readonly value: JsonObject }): void {
-    this.#items.commit([item]);
+  /**
+   * Stores an item; nothing to wait for unless it has to be embedded.
+   * @throws ApiError 422 for a bad namespace, ttl or index, or a value that is not a JSON object; what embedding throws.
+   */
+  putItem(item: PutItem & { readonly value: JsonObject }): Promise<void> | undefined {
+    return this.#write(checkPuts([item]));
   }
 
   /** @throws ApiError 422 for a bad namespace. */
@@ -127,13 +156,24 @@ export class LongTermStore implements BaseStore {
   /** Deleting what is not there is fine. @throws ApiError 422 for a bad namespace. */
   deleteItem(namespace: readonly string[], key: string): void {
     checkNamespace(namespace);
-    this.#items.commit([{ namespace, key, value: null }]);
+    this.#items.commit(checkPuts([{ namespace, key, value: null }]));
   }
 
-  /** Last put first. @throws ApiError 422 for a bad prefix or filter. */
+  /** Last put first, whatever the `query`. @throws ApiError 422 for a bad prefix or filter. */
   searchItems(search: SearchItems = {}): WireSearchItem[] {
     checkLabels(search.namespacePrefix ?? []);
     return this.#items.search(search).map((entry) => this.#items.read(entry));
+  }
+
+  /**
+   * With a `query` and an index the nearest first; otherwise as `searchItems`, with nothing to wait for.
+   * @throws ApiError 422 for a bad prefix or filter; what embedding throws.
+   */
+  findItems(search: SearchItems): WireSearchItem[] | Promise<WireSearchItem[]> {
+    checkLabels(search.namespacePrefix ?? []);
+    const ranked = this.#rank(search);
+    if (ranked === undefined) return this.searchItems(search);
+    return ranked.then((found) => found.map(({ entry, score }) => ({ ...this.#items.read(entry), score })));
   }
 
   /** Sorted by labels. @throws ApiError 422 for a bad prefix or suffix. */
@@ -148,8 +188,26 @@ export class LongTermStore implements BaseStore {
     return entry === undefined ? null : this.#toItem(entry);
   }
 
-  #searchItems(search: SearchItems): SearchItem[] {
-    return this.#items.search(search).map((entry) => this.#toItem(entry));
+  #searchItems(search: SearchItems): SearchItem[] | Promise<SearchItem[]> {
+    const ranked = this.#rank(search);
+    if (ranked === undefined) return this.#items.search(search).map((entry) => this.#toItem(entry));
+    return ranked.then((found) =>
+      found.map(({ entry, score }) => ({ ...this.#toItem(entry), ...(score === null ? {} : { score }) })),
+    );
+  }
+
+  /** Undefined when the search is not by meaning. */
+  #rank(search: SearchItems): Promise<Ranked[]> | undefined {
+    if (this.#ranking === undefined || search.query === undefined || search.query === "") return undefined;
+    return rank(this.#ranking, search, search.query);
+  }
+
+  /** Undefined when all is done. */
+  #write(puts: readonly CheckedPut[]): Promise<void> | undefined {
+    const semantic = this.#ranking?.semantic;
+    const asked = semantic === undefined ? [] : puts.map((put) => semantic.textsOf(put));
+    if (semantic === undefined || asked.every(({ texts }) => texts.length === 0)) return void this.#items.commit(puts);
+    return this.#items.commitLater(puts, () => semantic.embed(asked));
   }
 
   /** A node may change what it gets, so it gets objects of its own. */

@@ -18,7 +18,7 @@ function running(changes: Partial<RunningServer> = {}, project: Partial<ProjectC
     url: "http://127.0.0.1:2024",
     port: 2024,
     host: "127.0.0.1",
-    project: { file: "/p/langgraph.json", root: "/p", demo: false, graphs, ...project } as ProjectConfig,
+    project: { file: "/p/langgraph.json", root: "/p", demo: false, graphs, http: {}, ...project } as ProjectConfig,
     dataDir: "/p/.agent-server",
     stored: { threads: 0, bytes: 0, items: 0 },
     ready: Promise.resolve(),
@@ -43,7 +43,15 @@ describe("banner", () => {
   it("gives the address as soon as there is one", async () => {
     const { process, output } = await session();
     printAddress(output, running());
-    expect(process.stderr).toBe(`\n  agent-server ${version}\n\n  url     http://127.0.0.1:2024\n`);
+    expect(process.stderr).toBe(
+      `\n  agent-server ${version}\n\n  url     http://127.0.0.1:2024\n  docs    http://127.0.0.1:2024/docs\n`,
+    );
+  });
+
+  it("names no page that is switched off", async () => {
+    const { process, output } = await session();
+    printAddress(output, running({}, { http: { disable_meta: true } as ProjectConfig["http"] }));
+    expect(process.stderr).not.toContain("docs");
   });
 
   it("gives graphs, state and time when they are loaded", async () => {

@@ -32,6 +32,8 @@ describe("a good config", () => {
           disable_store: false,
           disable_meta: false,
           disable_ui: false,
+          disable_webhooks: false,
+          disable_mcp: false,
         },
         ui: { files: {}, shared: [] },
       },
@@ -141,24 +143,20 @@ describe("warnings", () => {
     "middleware_order": "auth_first",
     "enable_custom_route_auth": true
   },
-  "store": { "index": { "dims": 3 }, "ttl": { "default_ttl": 1 } },
-  "checkpointer": { "ttl": { "strategy": "delete" } },
+  "store": { "index": { "dims": 3, "embed": "openai:x" }, "ttl": { "default_ttl": 1 } },
+  "checkpointer": { "path": "./c.ts:saver", "backend": "default", "ttl": { "strategy": "delete" } },
   "encryption": { "path": "./e.ts:e" }
 }`;
     const { warnings } = await load(await project({ ...agent, "langgraph.json": text }));
     const effect = "has no effect in this version of agent-server";
     expect(warnings.map(({ location, message }) => `${location?.line}:${location?.column} ${message}`)).toEqual([
       `3:3 "auth" ${effect}: requests are NOT authenticated.`,
-      `4:3 "webhooks" ${effect}: no webhooks are sent.`,
       `6:5 "http.app" ${effect}: its custom routes are not served.`,
       `7:5 "http.mount_prefix" ${effect}: all routes are served without the prefix.`,
-      `8:5 "http.configurable_headers" ${effect}: it does not choose which request headers reach a run.`,
       `9:5 "http.logging_headers" ${effect}: it does not choose which request headers are logged.`,
       `10:5 "http.middleware_order" ${effect}: there is neither authentication nor custom middleware to order.`,
       `11:5 "http.enable_custom_route_auth" ${effect}: custom routes are not served.`,
-      `13:14 "store.index" ${effect}: searching the store compares no embeddings.`,
-      `13:38 "store.ttl" ${effect}: items of the store do not expire.`,
-      `14:3 "checkpointer" ${effect}: checkpoints stay in the server's own storage.`,
+      `14:21 "checkpointer.path" ${effect}: checkpoints stay in the server's own storage.`,
       `15:3 "encryption" ${effect}: stored data is NOT encrypted.`,
     ]);
     expect(new Set(warnings.map(({ severity }) => severity))).toEqual(new Set(["warning"]));

@@ -78,8 +78,8 @@ async function dev(cwd: string) {
     await ended;
   });
   await seen(/^ {2}ready in /m);
-  const { pid } = JSON.parse(readFileSync(record, "utf8")) as { pid: number };
-  return { seen, ended, pid };
+  const { pid, url } = JSON.parse(readFileSync(record, "utf8")) as { pid: number; url: string };
+  return { seen, ended, pid, url };
 }
 
 function isRunning(pid: number): boolean {
@@ -136,7 +136,8 @@ describe("the packed files", () => {
       path.endsWith(".ts"),
     );
     const built = sources.flatMap((path) => [".js", ".d.ts"].map((end) => `dist/${path.slice(0, -3)}${end}`));
-    expect(files.filter((path) => path.startsWith("dist/")).toSorted()).toEqual(built.toSorted());
+    const page = ["dist/docs/LICENSE", "dist/docs/scalar.js.gz"];
+    expect(files.filter((path) => path.startsWith("dist/")).toSorted()).toEqual([...built, ...page].toSorted());
   });
 });
 
@@ -156,6 +157,8 @@ test(
     expect(readdirSync(project)).toEqual(expect.arrayContaining(["langgraph.json", "src", ".env", ".gitignore"]));
 
     const first = await dev(project);
+    const page = await fetch(`${first.url}/docs/scalar.js`);
+    expect([page.status, (await page.text()).length > 1_000_000]).toEqual([200, true]);
     const hello = await run(project, "npx", "agent-server", "invoke", "hello");
     expect(answerIn(hello.stdout)).toMatch(/^You said: hello\n/);
     const [, thread] = /^thread (\S+)$/m.exec(hello.stderr) ?? [];

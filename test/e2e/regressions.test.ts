@@ -522,11 +522,3 @@ test("a run that is to come much later lets others go first", async () => {
   expect((await threads.get(threadId)).status).toBe("idle");
   expect(await logOf(threadId)).toHaveLength(6);
 });
-
-test("a thread's time to live is refused when it is made and when it is changed", async () => {
-  const ttl = { strategy: "delete", ttl: 5 };
-  const threadId = await newThread();
-  expect((await request("POST", "/threads", { ttl })).status).toBe(422);
-  expect((await request("PATCH", `/threads/${threadId}`, { ttl })).status).toBe(422);
-  expect((await request("PATCH", `/threads/${threadId}`, { ttl: null, metadata: { a: 1 } })).status).toBe(200);
-});

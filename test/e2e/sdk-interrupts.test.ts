@@ -1,7 +1,7 @@
 // People in the loop, through the official client: interrupts, answers to one or several, commands, and stops before and after nodes.
 import type { Interrupt, ThreadState } from "@langchain/langgraph-sdk";
 import { describe, expect, test } from "vitest";
-import { collect } from "./support/http.ts";
+import { call, collect } from "./support/http.ts";
 import { useServer } from "./support/server.ts";
 
 const server = useServer();
@@ -57,8 +57,8 @@ describe("one interrupt", () => {
     }
   });
 
-  test("an answer of false, 0 or nothing is an answer", async () => {
-    for (const answer of [false, 0, ""]) {
+  test("an answer of false, 0, null or nothing is an answer", async () => {
+    for (const answer of [false, 0, "", null]) {
       // oxlint-disable-next-line no-await-in-loop -- one after the other
       const values = await wait(await asked(), "approval", { command: { resume: answer } });
       expect(values.log).toEqual(["planned tea", `answer ${JSON.stringify(answer)}`, "did tea"]);
@@ -197,6 +197,13 @@ describe("commands", () => {
     expect(values.log).not.toContain("did tea");
   });
 
+  test("answer, update and goto together", async () => {
+    const command = { resume: "yes", update: { topic: "cocoa" }, goto: "skip" };
+    const values = await wait(await asked(), "approval", { command });
+    expect(values.topic).toBe("cocoa");
+    expect(values.log).toEqual(expect.arrayContaining(['answer "yes"', "skipped cocoa", "did cocoa"]));
+  });
+
   test("goto with an input of its own", async () => {
     const threadId = await asked();
     const values = await wait(threadId, "approval", { command: { goto: { node: "skip", input: { topic: "water" } } } });
@@ -222,6 +229,56 @@ describe("commands", () => {
     expect(values).toBeTypeOf("object");
     expect((await threads.get(threadId)).status).not.toBe("busy");
     expect(await wait(threadId, "approval", { input: { topic: "tea" } })).toMatchObject({ log: ["planned tea"] });
+  });
+});
+
+describe("commands that cannot be followed", () => {
+  test("are refused when they say nothing, or what is no node", async () => {
+    const threadId = await asked();
+    const send = async (command: unknown) =>
+      call(server.url, "POST", `/threads/${threadId}/runs/wait`, { body: { assistant_id: "approval", command } });
+    for (const command of [{}, { update: null, goto: null }, { goto: { input: 1 } }, { goto: ["act", {}] }, "resume"]) {
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      expect(await send(command), JSON.stringify(command)).toMatchObject({
+        status: 422,
+        json: { detail: expect.stringContaining("command") },
+      });
+    }
+    expect(await server.client.runs.list(threadId)).toHaveLength(1);
+    expect((await server.client.threads.get(threadId)).status).toBe("interrupted");
+  });
+
+  test("end with an error that names the nodes, and what waited still waits", async () => {
+    const threadId = await asked();
+    const before = await server.client.threads.get(threadId);
+    for (const goto of ["nowhere", { node: "nowhere", input: {} }, ["act", "nowhere"]]) {
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      const values = await wait(threadId, "approval", {
+        command: { goto, resume: "yes" },
+        raiseError: false,
+      } as Payload);
+      expect(values).toEqual({
+        __error__: { error: "InvalidCommandError", message: expect.stringMatching(/"nowhere".*plan, ask, act, skip/) },
+      });
+    }
+    const after = await server.client.threads.get(threadId);
+    expect([after.status, after.interrupts, after.values]).toEqual(["error", before.interrupts, before.values]);
+    const values = await wait(threadId, "approval", { command: { resume: "yes" } });
+    expect(values.log).toEqual(["planned tea", 'answer "yes"', "did tea"]);
+  });
+
+  test("an answer to an interrupt that is not there leaves those that are", async () => {
+    const threadId = await asked();
+    const values = await wait(threadId, "approval", { command: { resume: { ["0".repeat(32)]: "yes" } } });
+    expect(values.__interrupt__).toEqual([{ id: expect.any(String), value: { question: "Do tea?" } }]);
+    expect((await server.client.threads.get(threadId)).status).toBe("interrupted");
+  });
+
+  test("an answer where nothing was asked changes nothing", async () => {
+    const threadId = await newThread();
+    await wait(threadId, "counter", { input: {} });
+    expect(await wait(threadId, "counter", { command: { resume: "yes" } })).toMatchObject({ total: 111 });
+    expect(await wait(await newThread(), "approval", { command: { resume: "yes" } })).toEqual({ log: [] });
   });
 });
 

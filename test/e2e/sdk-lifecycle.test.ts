@@ -163,4 +163,39 @@ describe("as a process of its own", () => {
       rmSync(dataDir, { recursive: true, force: true });
     }
   });
+
+  test("after a crash an Idempotency-Key finds its run, and a run without a thread still has its result", async () => {
+    const dataDir = temporaryFolder();
+    const start = async () => {
+      const { url, kill } = await startCli({ built, dataDir });
+      const keyed = (key: string): Client => clientOf(url, { "idempotency-key": key });
+      return { kill, keyed, client: clientOf(url) };
+    };
+    try {
+      const first = await start();
+      const { thread_id } = await first.client.threads.create();
+      const run = await first.keyed("one").runs.create(thread_id, "gated", gated("crash"));
+      const waiting = expect(first.keyed("two").runs.wait(null, "gated", gated("crash-wait"))).rejects.toThrow();
+      await Promise.all([gates.entered("crash"), gates.entered("crash-wait")]);
+      expect(await first.kill("SIGKILL")).toBe("SIGKILL");
+      await waiting;
+      const second = await start();
+      // Both have been taken up again.
+      await Promise.all([gates.entered("crash", 2), gates.entered("crash-wait", 2)]);
+      gates.open("crash");
+      gates.open("crash-wait");
+      expect((await second.keyed("one").runs.create(thread_id, "gated", gated("crash"))).run_id).toBe(run.run_id);
+      expect(await second.client.runs.join(thread_id, run.run_id)).toMatchObject({
+        log: ["first crash", "second crash"],
+      });
+      expect(await second.keyed("two").runs.wait(null, "gated", gated("crash-wait"))).toMatchObject({
+        log: ["first crash-wait", "second crash-wait"],
+      });
+      expect(await second.client.runs.list(thread_id)).toHaveLength(1);
+      expect([gates.visits("crash"), gates.visits("crash-wait")]).toEqual([2, 2]);
+      expect(await second.kill("SIGTERM")).toBe(0);
+    } finally {
+      rmSync(dataDir, { recursive: true, force: true });
+    }
+  });
 });

@@ -57,6 +57,7 @@ describe("create", () => {
           tags: ["one"],
           recursion_limit: 7,
           configurable: { user: "ada", run_id: run.run_id, thread_id, graph_id: "gated", assistant_id },
+          metadata: run.metadata,
         },
         stream_mode: ["updates", "values"],
         subgraphs: false,
@@ -101,6 +102,21 @@ describe("create", () => {
     });
     expect(await runs.list(thread_id)).toEqual([]);
     expect((await threads.get(thread_id)).status).toBe("idle");
+  });
+
+  test("fields that mean something elsewhere are tolerated", async () => {
+    const { runs, threads } = server.client;
+    const thread_id = await newThread();
+    const run = await runs.create(thread_id, "counter", {
+      input: {},
+      onCompletion: "delete",
+      checkpointDuring: true,
+      feedbackKeys: ["score"],
+      _langsmithTracer: { projectName: "project", exampleId: "example" },
+    } as never);
+    expect(await runs.join(thread_id, run.run_id)).toMatchObject({ total: 111 });
+    expect(await statusOf(thread_id, run)).toBe("success");
+    expect((await threads.get(thread_id)).values).toMatchObject({ total: 111 });
   });
 
   test("after_seconds lets a run begin later", async () => {

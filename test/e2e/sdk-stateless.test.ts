@@ -174,6 +174,10 @@ test("headers say where the run is", async () => {
   const wait = await call(server.url, "POST", "/runs/wait", { body });
   expect(wait.headers["content-location"]).toMatch(new RegExp(`^/runs/${id}$`));
   expect(wait.headers["content-type"]).toBe("application/json");
+  // Nothing is left of it that could be joined.
+  expect(wait.headers["location"]).toBeUndefined();
+  const kept = await call(server.url, "POST", "/runs/wait", { body: { ...body, on_completion: "keep" } });
+  expect((await call(server.url, "GET", kept.headers["location"]!)).json).toEqual(kept.json);
   const create = await call(server.url, "POST", "/runs", { body });
   expect(create.headers["content-location"]).toBe(`/runs/${(create.json as { run_id: string }).run_id}`);
   const stream = await frames(server.url, "POST", "/runs/stream", { body });

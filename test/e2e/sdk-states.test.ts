@@ -1,6 +1,6 @@
 // States of threads through the official client: reading, writing, the history, and going back in it.
 import { MemorySaver } from "@langchain/langgraph";
-import type { Checkpoint, ThreadState } from "@langchain/langgraph-sdk";
+import type { Checkpoint, Metadata, ThreadState } from "@langchain/langgraph-sdk";
 import { describe, expect, test } from "vitest";
 import { graph as counterBuilder } from "../fixtures/project/src/counter.ts";
 import { useGates } from "./support/gates.ts";
@@ -203,6 +203,94 @@ describe("history", () => {
   });
 });
 
+describe("history", () => {
+  test("of a subgraph, by its namespace", async () => {
+    const { threads, runs } = server.client;
+    const threadId = await newThread();
+    await runs.wait(threadId, "subgraph", { input: { ask: true } });
+    const { tasks } = await threads.getState(threadId, undefined, { subgraphs: true });
+    const { checkpoint } = tasks[0]!.state!;
+    const history = await threads.getHistory(threadId, { checkpoint });
+    expect(history.map(({ next }) => next)).toEqual([["check"], ["work"], ["__start__"]]);
+    for (const state of history) expect(state.checkpoint.checkpoint_ns).toBe(checkpoint.checkpoint_ns);
+    expect(history[0]!.checkpoint.checkpoint_id).toBe(checkpoint.checkpoint_id);
+    const elsewhere = { ...checkpoint, checkpoint_ns: "nowhere" };
+    expect(await threads.getHistory(threadId, { checkpoint: elsewhere })).toEqual([]);
+  });
+
+  test("by metadata inside of metadata", async () => {
+    const { threads, runs } = server.client;
+    const threadId = await newThread();
+    await runs.wait(threadId, "counter", { input: {}, metadata: { labels: { team: "red", tags: ["a", "b"] } } });
+    await runs.wait(threadId, "counter", { input: {}, metadata: { labels: { team: "blue" } } });
+    const found = async (labels: object): Promise<number> =>
+      (await threads.getHistory(threadId, { metadata: { labels } })).length;
+    expect(await found({ team: "red" })).toBe(5);
+    expect(await found({ tags: ["b"] })).toBe(5);
+    expect(await found({})).toBe(10);
+    expect(await found({ team: "green" })).toBe(0);
+  });
+});
+
+describe("§8.3: metadata of a checkpoint", () => {
+  test("is merged into that of the newest one", async () => {
+    const { threads, runs } = server.client;
+    const threadId = await counted();
+    const first = await threads.getState<Counter>(threadId);
+    expect(await threads.patchState(threadId, { rating: 5, notes: { a: 1 } })).toBeUndefined();
+    await threads.patchState({ configurable: { thread_id: threadId } }, { notes: { b: 2 } });
+    const patched = await threads.getState<Counter>(threadId);
+    expect(patched).toEqual({ ...first, metadata: { ...first.metadata, rating: 5, notes: { b: 2 } } });
+    const [newest, ...older] = await threads.getHistory<Counter>(threadId);
+    expect(newest).toEqual(patched);
+    for (const { metadata } of older) expect(metadata).not.toHaveProperty("rating");
+    expect(await threads.getHistory(threadId, { metadata: { rating: 5 } })).toEqual([patched]);
+    // It is that checkpoint's, and not the next one's.
+    expect(await runs.wait(threadId, "counter", { input: {} })).toMatchObject({ total: 222 });
+    expect((await threads.getState(threadId)).metadata).not.toHaveProperty("rating");
+    expect(await threads.getState(threadId, first.checkpoint)).toEqual(patched);
+  });
+
+  test("what others set is left alone", async () => {
+    const { threads, runs } = server.client;
+    const threadId = await newThread();
+    await runs.wait(threadId, "approval", { input: { topic: "tea" } });
+    const first = await threads.getState(threadId);
+    const mine = { source: "me", step: 99, parents: { x: 1 }, run_id: "r", run_attempt: 7, thread_id: "t" };
+    await threads.patchState(threadId, { ...mine, own: 1 } as unknown as Metadata);
+    expect(await threads.getState(threadId)).toEqual({ ...first, metadata: { ...first.metadata, own: 1 } });
+    // What waits there is answered still.
+    const end = await runs.wait(threadId, "approval", { command: { resume: "yes" } });
+    expect(end).toMatchObject({ log: ["planned tea", 'answer "yes"', "did tea"] });
+  });
+
+  test("is an update of the thread, and not of its values", async () => {
+    const { threads } = server.client;
+    const threadId = await counted();
+    const first = await threads.get(threadId);
+    await threads.patchState(threadId, { rating: 5 });
+    const after = await threads.get(threadId);
+    expect(after).toEqual({ ...first, updated_at: after.updated_at });
+    expect(after.updated_at > first.updated_at).toBe(true);
+  });
+
+  test("needs a thread with a checkpoint that is not busy", async () => {
+    const { threads, runs } = server.client;
+    await expect(threads.patchState(crypto.randomUUID(), { a: 1 })).rejects.toMatchObject({ status: 404 });
+    await expect(threads.patchState(await newThread(), { a: 1 })).rejects.toMatchObject({ status: 404 });
+    const threadId = await newThread();
+    const run = await runs.create(threadId, "gated", { input: { name: "x", gate: gates.url("patch-busy") } });
+    await gates.entered("patch-busy");
+    await expect(threads.patchState(threadId, { a: 1 })).rejects.toMatchObject({ status: 409 });
+    gates.open("patch-busy");
+    await runs.join(threadId, run.run_id);
+    for (const body of [{}, { metadata: null }, { metadata: [] }, { metadata: "x" }]) {
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      expect((await call(server.url, "PATCH", `/threads/${threadId}/state`, { body })).status).toBe(422);
+    }
+  });
+});
+
 describe("updating", () => {
   test("adds a checkpoint as if a node had returned the values", async () => {
     const { threads, runs } = server.client;
@@ -295,6 +383,31 @@ describe("updating", () => {
     expect(await threads.getState(threadId)).toEqual(unchanged);
     // A thread without a graph has nothing that could take the values.
     await expect(threads.updateState(await newThread(), { values: {} })).rejects.toMatchObject({ status: 400 });
+  });
+
+  test("§8.24: values that are null or a list are LangGraph's to judge", async () => {
+    const { threads } = server.client;
+    const threadId = await counted();
+    const first = await threads.getState<Counter>(threadId);
+    // No values: the same state in a checkpoint of its own.
+    await threads.updateState(threadId, { values: null });
+    const after = await threads.getState<Counter>(threadId);
+    expect([after.values, after.next, after.parent_checkpoint]).toEqual([first.values, [], first.checkpoint]);
+    expect(after.metadata).toMatchObject({ source: "update" });
+    for (const values of [[], [{ total: 1 }], "text", 7]) {
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      const { status, json } = await call(server.url, "POST", `/threads/${threadId}/state`, { body: { values } });
+      expect([values, status]).toEqual([values, 422]);
+      expect((json as { detail: string }).detail).toContain("return an object");
+    }
+    expect(await threads.getState(threadId)).toEqual(after);
+  });
+
+  test("in a namespace that is not there is 404", async () => {
+    const { threads } = server.client;
+    const threadId = await counted();
+    const checkpoint = { thread_id: threadId, checkpoint_ns: "nowhere" } as Checkpoint;
+    await expect(threads.updateState(threadId, { values: {}, checkpoint })).rejects.toMatchObject({ status: 404 });
   });
 
   test("a thread whose graph is gone cannot be changed, and that is no fault of the server", async () => {

@@ -1,6 +1,7 @@
 // Threads through the official client: create, get, update, delete, search, count, copy of a state through supersteps.
 import type { Thread } from "@langchain/langgraph-sdk";
 import { describe, expect, test } from "vitest";
+import { useGates } from "./support/gates.ts";
 import { call } from "./support/http.ts";
 import { clientOf, complaints, startTestServer, temporaryFolder, useServer } from "./support/server.ts";
 import { rmSync } from "node:fs";
@@ -8,6 +9,7 @@ import { rmSync } from "node:fs";
 const STAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}\+00:00$/;
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const server = useServer();
+const gates = useGates();
 
 /** A mark that only the threads of one test carry. */
 const mark = (): string => crypto.randomUUID();
@@ -78,6 +80,69 @@ describe("create and get", () => {
     expect(thread.updated_at > thread.created_at).toBe(true);
   });
 
+  test("§8.20: state_updated_at moves only when a run has written a state", async () => {
+    const { threads, runs } = server.client;
+    const { thread_id, created_at } = await threads.create();
+    const at = async (): Promise<{ created_at: string; updated_at: string; state_updated_at: string }> =>
+      (await threads.get(thread_id)) as Thread & { state_updated_at: string };
+    await runs.wait(thread_id, "counter", { input: {} });
+    const ran = await at();
+    // A run that is cancelled before it began.
+    const waits = await runs.create(thread_id, "counter", { input: {}, afterSeconds: 1000 });
+    await runs.cancel(thread_id, waits.run_id, true);
+    const cancelled = await at();
+    expect(cancelled.updated_at > ran.updated_at).toBe(true);
+    expect(cancelled.state_updated_at).toBe(ran.state_updated_at);
+    // One that is taken back.
+    const gate = gates.url("stamp-rollback");
+    const undone = await runs.create(thread_id, "gated", { input: { name: "x", gate } });
+    await gates.entered("stamp-rollback");
+    await runs.cancel(thread_id, undone.run_id, true, "rollback");
+    expect((await at()).state_updated_at).toBe(ran.state_updated_at);
+    // Answers to what waits, and updates from outside.
+    await runs.wait(thread_id, "approval", { input: { topic: "tea" } });
+    const asked = await at();
+    expect(asked.state_updated_at > ran.state_updated_at).toBe(true);
+    await runs.wait(thread_id, "approval", { command: { resume: "yes" } });
+    const answered = await at();
+    expect(answered.state_updated_at > asked.state_updated_at).toBe(true);
+    await threads.updateState(thread_id, { values: { topic: "cocoa" } });
+    const updated = await at();
+    expect(updated.state_updated_at > answered.state_updated_at).toBe(true);
+    expect(updated.state_updated_at).toBe(updated.updated_at);
+    expect(updated.created_at).toBe(created_at);
+  });
+
+  test("§8.20: state_updated_at moves when one of two questions is answered", async () => {
+    const { threads, runs } = server.client;
+    const { thread_id } = await threads.create();
+    await runs.wait(thread_id, "pair", { input: { topic: "tea" } });
+    const before = (await threads.get(thread_id)) as Thread & { state_updated_at: string };
+    const [first] = Object.values(before.interrupts).flat();
+    await runs.wait(thread_id, "pair", { command: { resume: { [first!.id!]: "yes" } } });
+    const after = (await threads.get(thread_id)) as Thread & { state_updated_at: string };
+    expect(after.values).not.toEqual(before.values);
+    expect(after.state_updated_at > before.state_updated_at).toBe(true);
+  });
+
+  test("§8.21: a cancelled run leaves the values that it got to, and the thread can go on", async () => {
+    const { threads, runs } = server.client;
+    const { thread_id } = await threads.create();
+    gates.open("cancel-keeps-0");
+    await runs.wait(thread_id, "gated", { input: { name: "first", gate: gates.url("cancel-keeps-0") } });
+    const gate = gates.url("cancel-keeps");
+    const run = await runs.create(thread_id, "gated", { input: { name: "again", gate } });
+    await gates.entered("cancel-keeps");
+    await runs.cancel(thread_id, run.run_id, true);
+    const thread = await threads.get<{ log: string[] }>(thread_id);
+    expect(thread.values.log).toEqual(["first first", "second first", "first again"]);
+    expect(thread.status).toBe("interrupted");
+    gates.open("cancel-keeps");
+    const end = await runs.wait(thread_id, "gated", { input: null });
+    expect(end).toMatchObject({ log: [...thread.values.log, "second again"] });
+    expect((await threads.get(thread_id)).status).toBe("idle");
+  });
+
   test("state_updated_at moves with the values and not with the metadata", async () => {
     const { threads, runs } = server.client;
     const created = await threads.create();
@@ -112,6 +177,21 @@ describe("update", () => {
       body: { metadata: { b: 2 } },
     });
     expect([raw.status, raw.text]).toEqual([204, ""]);
+  });
+
+  test("§8.6: Prefer is read as HTTP has it", async () => {
+    const { thread_id } = await server.client.threads.create();
+    const patch = async (prefer: string): Promise<number> =>
+      (await call(server.url, "PATCH", `/threads/${thread_id}`, { headers: { prefer }, body: {} })).status;
+    expect(await patch("Return=Minimal")).toBe(204);
+    expect(await patch("respond-async, return=minimal; x=y")).toBe(204);
+    expect(await patch("return=representation")).toBe(200);
+    expect(await patch("noreturn=minimal")).toBe(200);
+    const { headers } = await call(server.url, "PATCH", `/threads/${thread_id}`, {
+      headers: { prefer: "return=minimal" },
+      body: {},
+    });
+    expect(headers["preference-applied"]).toBe("return=minimal");
   });
 
   test("a missing thread is 404", async () => {
@@ -220,7 +300,7 @@ describe("search", () => {
     expect(bad.status).toBe(422);
   });
 
-  test("pages, and says how many there are and where the next page begins", async () => {
+  test("§8.13: pages, and says how many there are and where the next page begins", async () => {
     const { threads } = server.client;
     const of = mark();
     // oxlint-disable-next-line no-await-in-loop -- in this order

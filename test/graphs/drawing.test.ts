@@ -46,6 +46,43 @@ test("draws into subgraphs with xray", async () => {
   expect(await ids(0)).not.toContain("sub:step");
 });
 
+test("a number draws so many levels, as LangGraph itself does", async () => {
+  const outer = new StateGraph(State)
+    .addNode("first", () => ({}))
+    .addNode("graph", graph as unknown as typeof inner)
+    .addEdge("__start__", "first")
+    .addEdge("first", "graph")
+    .addEdge("graph", "__end__")
+    .compile();
+  const ids = async (xray: boolean | number): Promise<unknown[]> =>
+    (await drawGraph(outer as unknown as RunnableGraph, { xray })).nodes.map(({ id }) => id);
+  const [one, two] = await Promise.all([ids(1), ids(2)]);
+  expect(one).toEqual(expect.arrayContaining(["first", "graph:decide", "graph:sub"]));
+  expect(two).toEqual(expect.arrayContaining(["first", "graph:decide", "graph:sub:step", "graph:sub:last"]));
+  expect(two).not.toContain("graph:sub");
+  for (const xray of [false, true, 0, 1, 2]) {
+    // oxlint-disable-next-line no-await-in-loop -- one after the other reads better
+    const { nodes } = (await outer.getGraphAsync({ xray })).toJSON() as { nodes: { id: string }[] };
+    // oxlint-disable-next-line no-await-in-loop
+    expect(await ids(xray)).toEqual(nodes.map(({ id }) => id));
+  }
+  expect(await ids(-1)).toEqual(await ids(false));
+});
+
+test("where subgraphs cannot be drawn, the graph is drawn without them", async () => {
+  const getGraphAsync = async ({ xray }: { xray: boolean | number }): Promise<unknown> => {
+    if (xray !== false) throw new Error("Could not extend subgraph");
+    return { toJSON: () => ({ nodes: [{ id: "one" }], edges: [{ source: "one", target: "two" }] }) };
+  };
+  expect(await drawGraph({ getGraphAsync } as unknown as RunnableGraph, { xray: true })).toEqual({
+    nodes: [{ id: "one" }],
+    edges: [{ source: "one", target: "two", conditional: false }],
+  });
+});
+
 test("a graph that cannot be drawn is empty", async () => {
-  expect(await drawGraph({} as RunnableGraph)).toEqual({ nodes: [], edges: [] });
+  const nothing = { nodes: [], edges: [] };
+  expect(await drawGraph({} as RunnableGraph)).toEqual(nothing);
+  const broken = { getGraphAsync: () => Promise.reject(new Error("no")) } as unknown as RunnableGraph;
+  expect(await drawGraph(broken, { xray: 1 })).toEqual(nothing);
 });

@@ -70,6 +70,8 @@ export function project(files: Record<string, string>, options: { modules?: bool
           disable_store: false,
           disable_meta: false,
           disable_ui: false,
+          disable_webhooks: false,
+          disable_mcp: false,
         },
         ui: { files: {}, shared: [] },
         ...more,

@@ -81,6 +81,33 @@ test("a StateSchema", async () => {
   expect(schemas.input_schema).toMatchObject({ properties: { messages, history: { type: "string" } } });
 });
 
+test.each(["an object", "a StateSchema", "an object with a field that has no schema"])(
+  "%s with a type that contains itself refers to what is there",
+  async (form) => {
+    const tree: z.ZodType = z.lazy(() => z.object({ name: z.string(), children: z.array(tree) }));
+    const state =
+      form === "a StateSchema"
+        ? new StateSchema({ tree, again: tree })
+        : z.object({ tree, again: tree, ...(form === "an object" ? {} : { when: z.date() }) });
+    const { state_schema: schema } = await schemasOf(state);
+    const find = (reference: string): unknown =>
+      reference
+        .split("/")
+        .slice(1)
+        .reduce<unknown>((part, key) => (part as Record<string, unknown> | undefined)?.[key], schema);
+    const references = [...JSON.stringify(schema).matchAll(/"\$ref":"([^"]*)"/g)].map(([, each]) => each!);
+    expect(references.length).toBeGreaterThan(1);
+    for (const reference of references) expect(find(reference)).toBeTypeOf("object");
+    const fields = schema?.["properties"] as Record<string, Record<string, string>>;
+    const whole = (field: unknown): unknown => {
+      const { $ref } = field as { $ref?: string };
+      return $ref === undefined ? field : whole(find($ref));
+    };
+    expect(whole(fields["tree"])).toMatchObject({ properties: { name: { type: "string" } } });
+    expect(whole(fields["again"])).toMatchObject({ properties: { name: { type: "string" } } });
+  },
+);
+
 test("an Annotation state lists its channels and knows messages", async () => {
   const schemas = await schemasOf(
     Annotation.Root({

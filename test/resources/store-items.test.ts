@@ -126,31 +126,31 @@ describe("bodies and queries", () => {
 });
 
 describe("operations", () => {
-  test("put, get, search, list and delete", () => {
+  test("put, get, search, list and delete", async () => {
     const store = newStore();
-    putItem(store, putItemBody.parse({ ...item, index: ["n"] }));
+    await putItem(store, putItemBody.parse({ ...item, index: ["n"] }));
     const stored = getItem(store, getItemQuery.parse({ namespace: "users.u1", key: "k" }));
     expect(stored).toMatchObject(item);
     expect(stored).not.toHaveProperty("score");
     expect(
-      searchItems(store, searchItemsBody.parse({ namespace_prefix: ["users"], filter: { n: 1 }, query: "any" })),
+      await searchItems(store, searchItemsBody.parse({ namespace_prefix: ["users"], filter: { n: 1 }, query: "any" })),
     ).toEqual({
       items: [{ ...stored, score: null }],
     });
-    expect(searchItems(store, searchItemsBody.parse({ offset: 1 }))).toEqual({ items: [] });
+    expect(await searchItems(store, searchItemsBody.parse({ offset: 1 }))).toEqual({ items: [] });
     expect(listNamespaces(store, listNamespacesBody.parse({ max_depth: 1 }))).toEqual({ namespaces: [["users"]] });
     expect(listNamespaces(store, listNamespacesBody.parse({ suffix: ["u2"] }))).toEqual({ namespaces: [] });
     deleteItem(store, deleteItemBody.parse({ namespace: ["users", "u1"], key: "k" }));
     expect(getItem(store, getItemQuery.parse({ namespace: "users.u1", key: "k" }))).toBeNull();
   });
 
-  test("a ttl reaches the store; refresh_ttl=false does not start it again", () => {
-    const clock = { ms: 0, now: () => clock.ms };
+  test("a ttl reaches the store; refresh_ttl=false does not start it again", async () => {
+    const clock = { ms: 0, now: () => clock.ms, at: () => () => undefined };
     const store = new LongTermStore(memoryDatabase(), { clock });
-    putItem(store, putItemBody.parse({ ...item, ttl: 1 }));
+    await putItem(store, putItemBody.parse({ ...item, ttl: 1 }));
     clock.ms = 40_000;
     getItem(store, getItemQuery.parse({ namespace: "users.u1", key: "k", refresh_ttl: "false" }));
-    searchItems(store, searchItemsBody.parse({ refresh_ttl: false }));
+    await searchItems(store, searchItemsBody.parse({ refresh_ttl: false }));
     clock.ms = 50_000;
     expect(getItem(store, getItemQuery.parse({ namespace: "users.u1", key: "k" }))).not.toBeNull();
     clock.ms = 105_000;
@@ -159,12 +159,32 @@ describe("operations", () => {
     expect(getItem(store, getItemQuery.parse({ namespace: "users.u1", key: "k" }))).toBeNull();
   });
 
-  test("a namespace is required, except to delete nothing", () => {
+  test("index and query reach the store", async () => {
+    const embed = async (texts: string[]) => texts.map((text) => [text.length, 1]);
+    const embedder = { embedDocuments: embed, embedQuery: async (text: string) => (await embed([text]))[0] };
+    const store = new LongTermStore(memoryDatabase(), { index: { dims: 2, fields: ["n"], model: "m", embedder } });
+    for (const [key, index] of [
+      ["own", ["s"]],
+      ["default", null],
+      ["none", false],
+    ] as const) {
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      await putItem(store, putItemBody.parse({ namespace: ["a"], key, value: { n: "x", s: "xxxxx" }, index }));
+    }
+    const { items } = await searchItems(store, searchItemsBody.parse({ query: "abcde" }));
+    expect(items.map(({ key, score }) => [key, score])).toEqual([
+      ["own", expect.closeTo(1, 5)],
+      ["default", expect.closeTo(0.832, 3)],
+      ["none", null],
+    ]);
+  });
+
+  test("a namespace is required, except to delete nothing", async () => {
     const store = newStore();
     expect(() => getItem(store, getItemQuery.parse({ key: "k" }))).toThrow("Namespace is required");
-    expect(() => putItem(store, { ...item, namespace: [] })).toThrow("Namespace is required");
+    await expect(putItem(store, { ...item, namespace: [] })).rejects.toThrow("Namespace is required");
     expect(() => deleteItem(store, { namespace: [], key: "k" })).toThrow("Namespace is required");
-    putItem(store, item);
+    await putItem(store, item);
     deleteItem(store, deleteItemBody.parse({ key: "k" }));
     expect(store.searchItems()).toHaveLength(1);
   });

@@ -1,10 +1,17 @@
 // The bound of a run's event log, and the stream that sends it: a reader learns that it lost something, and gets the end else.
 import type { Readable } from "node:stream";
 import { afterEach, expect, test, vi } from "vitest";
-import { EventLog, type LogReader } from "../../src/runs/events.ts";
+import { TestClock } from "../../src/clock.ts";
+import type { RunRecord } from "../../src/resources/runs.ts";
+import { EventLog } from "../../src/runs/events.ts";
+import type { LogReader } from "../../src/runs/log-reader.ts";
+import { StoredLogs } from "../../src/runs/stored-logs.ts";
 import type { Reply } from "../../src/server/respond.ts";
 import { eventStream } from "../../src/server/sse.ts";
+import { buffered } from "../../src/storage/buffered.ts";
+import { memoryDatabase } from "../../src/storage/memory-driver.ts";
 
+const RESUMABLE = { run: { run_id: "run", thread_id: "thread" }, attempt: 1 } as unknown as RunRecord;
 const MB = 1024 * 1024;
 /** More than a log may hold. */
 const HUGE = `"${"x".repeat(70 * MB)}"`;
@@ -24,7 +31,7 @@ function streamOf(reader: LogReader, prelude = ""): Readable {
 }
 
 test("one event that is larger than the bound is read", () => {
-  const log = new EventLog(false);
+  const log = new EventLog();
   log.expectReader();
   const reader = log.reader("start");
   log.push("metadata", "{}");
@@ -37,7 +44,7 @@ test("one event that is larger than the bound is read", () => {
 });
 
 test("a reader that lost events knows it, and reads what is left", () => {
-  const log = new EventLog(false);
+  const log = new EventLog();
   const reader = log.reader("start");
   log.push("metadata", "{}");
   log.push("values", HALF);
@@ -50,7 +57,7 @@ test("a reader that lost events knows it, and reads what is left", () => {
 });
 
 test("the stream of a reader that lost events breaks, and does not end", async () => {
-  const log = new EventLog(false);
+  const log = new EventLog();
   const stream = streamOf(log.reader("start"));
   const failed = new Promise<Error>((resolve) => void stream.on("error", resolve));
   let ended = false;
@@ -66,7 +73,7 @@ test("the stream of a reader that lost events breaks, and does not end", async (
 
 test("a heartbeat behind the end does not break the stream of a slow client", async () => {
   vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
-  const log = new EventLog(false);
+  const log = new EventLog();
   const stream = streamOf(log.reader("start"), ": stream\n");
   const errors: unknown[] = [];
   stream.on("error", (error) => errors.push(error));
@@ -89,4 +96,58 @@ test("a heartbeat behind the end does not break the stream of a slow client", as
   expect(chunks.join("")).toBe(
     ": stream\n: heartbeat\nevent: values\ndata: 1\nid: 0\n\nevent: values\ndata: 2\nid: 1\n\n",
   );
+});
+
+test("a stream of which nothing is for the reader ends, without holding up the others", async () => {
+  const logs = new StoredLogs(buffered(memoryDatabase()), 1000, new TestClock());
+  const log = logs.open(RESUMABLE);
+  for (let i = 0; i < 3000; i++) log.push("values", "1", "values");
+  log.push("updates", "2", "updates");
+  log.close();
+  const stream = streamOf(log.reader("start", new Set(["updates"])));
+  let turns = 0;
+  const count = (): void => {
+    turns++;
+    if (!stream.readableEnded) setImmediate(count);
+  };
+  setImmediate(count);
+  const chunks: string[] = [];
+  for await (const chunk of stream) chunks.push(String(chunk));
+  expect(chunks.join("")).toBe("event: updates\ndata: 2\nid: 3000\n\n");
+  expect(turns).toBeGreaterThan(3);
+});
+
+test("the stream of a client that does not read holds one piece, and the rest comes when it reads", async () => {
+  const logs = new StoredLogs(buffered(memoryDatabase()), 1000, new TestClock());
+  const log = logs.open(RESUMABLE);
+  const stream = streamOf(log.reader("start"));
+  const data = `"${"x".repeat(10_000)}"`;
+  for (let i = 0; i < 1000; i++) log.push("values", data, "values");
+  stream.read(0);
+  await turn();
+  await turn();
+  expect(stream.readableLength).toBeLessThan(MB);
+  expect(log.chars).toBeLessThan(MB);
+  log.close();
+  let text = "";
+  for await (const chunk of stream) text += String(chunk);
+  expect([...text.matchAll(/^id: (\d+)$/gm)].map((match) => Number(match[1]))).toEqual(
+    Array.from({ length: 1000 }, (_, i) => i),
+  );
+});
+
+test("the stream of events that cannot be stored breaks, and does not end", async () => {
+  const inner = memoryDatabase();
+  inner.write = () => {
+    throw new Error("the disk is full");
+  };
+  const log = new StoredLogs(buffered(inner), 1000, new TestClock()).open(RESUMABLE);
+  const stream = streamOf(log.reader("start"), ": stream\n");
+  const failed = new Promise<Error>((resolve) => void stream.on("error", resolve));
+  let text = "";
+  stream.on("data", (chunk) => (text += String(chunk)));
+  await turn();
+  log.push("values", "1", "values");
+  expect((await failed).message).toBe("the disk is full");
+  expect(text).toBe(": stream\n");
 });

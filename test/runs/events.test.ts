@@ -1,11 +1,19 @@
 // The event log of a run: cursors, bounds, and what a late reader gets.
 import { expect, test } from "vitest";
 import { EventLog } from "../../src/runs/events.ts";
+import type { LogReader } from "../../src/runs/log-reader.ts";
 
 const ids = (text: string): number[] => [...text.matchAll(/^id: (\d+)$/gm)].map((match) => Number(match[1]));
 
+/** Ids of all that a reader can read now. */
+function all(reader: LogReader): number[] {
+  const found: number[] = [];
+  while (!reader.caughtUp) found.push(...ids(reader.read()));
+  return found;
+}
+
 test("every reader gets every event from where it joined", () => {
-  const log = new EventLog(false);
+  const log = new EventLog();
   const one = log.reader("start");
   log.push("values", "1");
   const two = log.reader("now");
@@ -20,7 +28,7 @@ test("every reader gets every event from where it joined", () => {
 });
 
 test("nothing is kept while nobody reads, but ids go on", () => {
-  const log = new EventLog(false);
+  const log = new EventLog();
   expect(log.wanted).toBe(false);
   log.push("values", "1");
   log.skip();
@@ -31,7 +39,7 @@ test("nothing is kept while nobody reads, but ids go on", () => {
 });
 
 test("a reader that comes back after an id gets what it missed", () => {
-  const log = new EventLog(false);
+  const log = new EventLog();
   const first = log.reader("start");
   for (let i = 0; i < 5; i++) log.push("values", String(i));
   first.read();
@@ -41,15 +49,9 @@ test("a reader that comes back after an id gets what it missed", () => {
   expect(ids(log.reader({ after: 99 }).read())).toEqual([]);
 });
 
-test("a resumable log keeps everything, for readers after the end too", () => {
-  const log = new EventLog(true);
-  for (let i = 0; i < 5000; i++) log.push("values", String(i));
-  log.close();
-  expect(ids(log.reader("start").read())).toHaveLength(5000);
-});
-
 test("modes filter, events of no mode always come", () => {
-  const log = new EventLog(true);
+  const log = new EventLog();
+  log.expectReader();
   log.push("metadata", "{}");
   log.push("updates|sub:1", "1", "updates");
   log.push("values", "2", "values");
@@ -60,14 +62,14 @@ test("modes filter, events of no mode always come", () => {
 });
 
 test("a slow reader loses nothing within the bound and is cut off beyond it", () => {
-  const log = new EventLog(false);
+  const log = new EventLog();
   const slow = log.reader("start");
   const fast = log.reader("start");
   for (let i = 0; i < 4000; i++) {
     log.push("values", String(i));
     fast.read();
   }
-  expect(ids(slow.read())).toHaveLength(4000);
+  expect(all(slow)).toHaveLength(4000);
   const huge = "x".repeat(1024 * 1024);
   for (let i = 0; i < 80; i++) {
     log.push("values", `"${huge}"`);
@@ -75,4 +77,35 @@ test("a slow reader loses nothing within the bound and is cut off beyond it", ()
   }
   expect([slow.lost, fast.lost]).toEqual([true, false]);
   expect(ids(slow.read()).length).toBeGreaterThan(0);
+});
+
+test("a reader gets what waits for it in pieces, however much it is", () => {
+  const log = new EventLog();
+  const reader = log.reader("start");
+  const large = `"${"x".repeat(100_000)}"`;
+  for (let i = 0; i < 100; i++) log.push("values", large);
+  const sizes: number[] = [];
+  const seen: number[] = [];
+  while (!reader.caughtUp) {
+    const text = reader.read();
+    sizes.push(text.length);
+    seen.push(...ids(text));
+  }
+  expect(seen).toEqual(Array.from({ length: 100 }, (_, i) => i));
+  expect(Math.max(...sizes)).toBeLessThan(400_000);
+});
+
+test("a log whose reader left before the end is abandoned, whoever else reads", () => {
+  const log = new EventLog();
+  const [stays, leaves] = [log.reader("start"), log.reader("start")];
+  expect([log.abandoned, log.watched]).toEqual([false, true]);
+  leaves.close();
+  expect([log.abandoned, log.watched]).toEqual([true, true]);
+  stays.close();
+  const other = new EventLog();
+  const reader = other.reader("start");
+  other.push("values", "1");
+  other.close();
+  reader.read();
+  expect([other.abandoned, other.watched]).toEqual([false, true]);
 });

@@ -16,7 +16,7 @@ import { drawing, seeded } from "./seeded.ts";
 const MINUTE = 60_000;
 const T0 = Date.UTC(2026, 10, 20, 7, 41, 33, 5);
 /** Stands still until a test moves it. */
-const clock = { ms: T0, now: () => clock.ms };
+const clock = { ms: T0, now: () => clock.ms, at: () => () => undefined };
 
 beforeEach(() => {
   clock.ms = T0;

@@ -11,6 +11,7 @@ export interface InvokeFlags extends TargetFlags {
   readonly thread?: string;
   readonly stateless?: boolean;
   readonly resume?: string;
+  readonly webhook?: string;
   readonly configurable: readonly string[];
   readonly json?: boolean;
 }
@@ -36,6 +37,7 @@ export function registerInvoke(program: Command, cli: Cli): void {
     .option("-t, --thread <id>", "go on with this thread (default: a new one)")
     .addOption(new Option("--stateless", "run without keeping a thread").conflicts(["thread", "resume"]))
     .option("--resume <answer>", "answer the interrupt that the thread waits at: text, JSON, @file, or -")
+    .option("--webhook <url>", "tell this URL when the run has ended (try: agent-server webhooks listen)")
     .addOption(
       new Option("--configurable <key=value>", "setting for the graph, repeatable; key:=json for other than text")
         .default([], "none")

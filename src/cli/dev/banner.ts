@@ -13,6 +13,7 @@ export function printAddress({ note, err }: Output, server: RunningServer): void
   note(`  ${err.bold("agent-server")} ${version}`);
   note();
   note(`  ${err.dim("url")}     ${err.cyan(server.url)}`);
+  if (!server.project.http.disable_meta) note(`  ${err.dim("docs")}    ${err.cyan(`${server.url}/docs`)}`);
   if (!isLoopback(server.host)) {
     note(
       `  ${err.yellow("warning")} Everyone who can reach ${server.host} can run these graphs and read these threads:`,

@@ -10,7 +10,7 @@ type Source = Pick<Io, "stdin" | "cwd">;
 /** The part of a run's body that carries the input: `input`, or `command` to resume an interrupt. */
 export async function readPayload(
   message: string | undefined,
-  flags: Pick<InvokeFlags, "input" | "resume" | "thread">,
+  flags: Pick<InvokeFlags, "input" | "thread"> & { readonly resume?: string },
   io: Source,
 ): Promise<Record<string, unknown>> {
   const given = [message, flags.input, flags.resume].filter((value) => value !== undefined);

@@ -33,6 +33,7 @@ export async function invoke(cli: Cli, message: string | undefined, flags: Invok
       assistant_id: assistant,
       ...payload,
       ...(Object.keys(configurable).length > 0 ? { config: { configurable } } : {}),
+      ...(flags.webhook === undefined ? {} : { webhook: flags.webhook }),
       stream_mode: output.json ? ["values"] : ["values", "messages-tuple"],
       stream_resumable: thread !== undefined,
       // Nobody can cancel a stateless run by its id: it ends with our connection. One on a thread is cancelled below.

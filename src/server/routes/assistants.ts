@@ -1,35 +1,48 @@
-// Assistants over HTTP (wire-api §1.1): the system assistants of the configured graphs, their schemas and drawings.
+// Assistants over HTTP (wire-api §1.1): the records and their versions. What their graphs look like is in assistant-graphs.ts.
 import { z } from "zod";
-import { drawGraph } from "../../graphs/drawing.ts";
-import { graphSchemas } from "../../graphs/schemas.ts";
-import type { RunnableGraph } from "../../graphs/types.ts";
-import { countAssistantsBody, drawQuery, searchAssistantsBody } from "../../resources/assistant-bodies.ts";
-import { pick, type Json } from "../../resources/json.ts";
 import {
-  assistantShape,
-  drawingShape,
-  graphSchemasShape,
-  PAGINATION_HEADERS,
-  selected,
-} from "../../resources/shapes.ts";
-import { answer, type Route } from "../operation.ts";
+  countAssistantsBody,
+  createAssistantBody,
+  deleteAssistantQuery,
+  latestBody,
+  latestQuery,
+  patchAssistantBody,
+  searchAssistantsBody,
+  versionsBody,
+} from "../../resources/assistant-bodies.ts";
+import { ApiError } from "../../errors.ts";
+import { pick, type Json } from "../../resources/json.ts";
+import { assistantShape, PAGINATION_HEADERS, selected } from "../../resources/shapes.ts";
+import { deleteAssistant } from "../../runs/delete-assistant.ts";
+import { answer, done, type Route } from "../operation.ts";
 import { pagination } from "../respond.ts";
 import type { Services } from "../services.ts";
 
-export function assistantRoutes(route: Route, { assistants, graphs }: Services): void {
-  /** The graph of an assistant, compiled with the assistant's own config. */
-  const graphOf = async (id: string): Promise<{ graphId: string; graph: RunnableGraph }> => {
-    const { graph_id: graphId, config } = assistants.get(id);
-    return { graphId, graph: await (await graphs.get(graphId)).resolve(config) };
-  };
+const tag = "Assistants";
+const SAME_THING =
+  "`config.configurable` and `context` are two names of one thing: what is given under one name is there under the other too. " +
+  "Both with different contents: 400.";
 
-  const tag = "Assistants";
+export function assistantRoutes(route: Route, { assistants, threads, engine }: Services): void {
+  route(
+    {
+      method: "POST",
+      path: "/assistants",
+      tag,
+      summary: "create from a graph, with config, context and metadata of its own",
+      description: SAME_THING,
+      body: createAssistantBody,
+      answers: answer("The assistant.", assistantShape),
+      errors: [400, 404, 409],
+    },
+    async (context) => context.reply.json(assistants.create(await context.body())),
+  );
   route(
     {
       method: "POST",
       path: "/assistants/search",
       tag,
-      summary: "one assistant per graph; pages",
+      summary: "filter, sort, select; pages",
       body: searchAssistantsBody,
       answers: answer("Matches.", z.array(selected(assistantShape)), PAGINATION_HEADERS),
     },
@@ -51,10 +64,7 @@ export function assistantRoutes(route: Route, { assistants, graphs }: Services):
       body: countAssistantsBody,
       answers: answer("Number of matches.", z.int()),
     },
-    async (context) => {
-      const query = await context.body();
-      return context.reply.json(assistants.search({ ...query, limit: 1, offset: 0 }).total);
-    },
+    async (context) => context.reply.json(assistants.count(await context.body())),
   );
   route(
     {
@@ -69,32 +79,67 @@ export function assistantRoutes(route: Route, { assistants, graphs }: Services):
   );
   route(
     {
-      method: "GET",
-      path: "/assistants/:assistant_id/schemas",
+      method: "PATCH",
+      path: "/assistants/:assistant_id",
       tag,
-      summary: "JSON schemas of state, input, output, config and context",
-      answers: answer("The schemas of its graph.", graphSchemasShape),
+      summary: "a new version, which is the latest then; metadata is merged",
+      description: `Absent fields stay. ${SAME_THING}`,
+      body: patchAssistantBody,
+      answers: answer("The assistant.", assistantShape),
+      errors: [400, 404],
+    },
+    async (context) => context.reply.json(assistants.patch(context.param("assistant_id"), await context.body())),
+  );
+  route(
+    {
+      method: "DELETE",
+      path: "/assistants/:assistant_id",
+      tag,
+      summary: "stop its runs, delete it with its versions; `?delete_threads=true` its threads too",
+      description: "The assistant that a graph of the config has comes back at the next start or change of the config.",
+      query: deleteAssistantQuery,
+      answers: done("It is gone."),
       errors: [404],
     },
     async (context) => {
-      const { graphId, graph } = await graphOf(context.param("assistant_id"));
-      return context.reply.json({ graph_id: graphId, ...(await graphSchemas(graph, await graphs.runtime())) });
+      const { delete_threads } = context.query();
+      const services = { assistants, threads, engine };
+      await deleteAssistant(services, context.param("assistant_id"), { threads: delete_threads });
+      return context.reply.empty();
     },
   );
   route(
     {
-      method: "GET",
-      path: "/assistants/:assistant_id/graph",
+      method: "POST",
+      path: "/assistants/:assistant_id/versions",
       tag,
-      summary: "nodes and edges; `?xray=` draws subgraphs",
-      query: drawQuery,
-      answers: answer("The drawing.", drawingShape),
+      summary: "its versions, newest first; pages",
+      body: versionsBody,
+      answers: answer("Versions; their times are those of their making.", z.array(assistantShape), PAGINATION_HEADERS),
       errors: [404],
     },
     async (context) => {
-      const { xray } = context.query();
-      const { graph } = await graphOf(context.param("assistant_id"));
-      return context.reply.json(await drawGraph(graph, { xray }));
+      const page = assistants.versions(context.param("assistant_id"), await context.body());
+      return context.reply.json(page.items, pagination(page));
+    },
+  );
+  route(
+    {
+      method: "POST",
+      path: "/assistants/:assistant_id/latest",
+      tag,
+      summary: "make an earlier version the latest, with everything that it had",
+      description: "The version is taken from the body, else from the query.",
+      body: latestBody,
+      query: latestQuery,
+      answers: answer("The assistant.", assistantShape),
+      errors: [404],
+    },
+    async (context) => {
+      const { version: asked } = context.query();
+      const version = (await context.body()).version ?? asked;
+      if (version === undefined) throw new ApiError(422, "version: Required");
+      return context.reply.json(assistants.setLatest(context.param("assistant_id"), version));
     },
   );
 }

@@ -1,19 +1,18 @@
 // Joining runs that are there already: waiting for the result, and reading the stream (wire-api §1.3, §3.10).
 import type { z } from "zod";
-import { ApiError } from "../../errors.ts";
 import { eventStreamShape, runValuesShape } from "../../resources/shapes.ts";
-import { frame, type ReadFrom } from "../../runs/events.ts";
-import { joinQuery, joinStreamQuery } from "../../runs/run-body.ts";
+import { joinQuery } from "../../runs/run-body.ts";
+import { joinStreamQuery, seenBy } from "../../runs/stream-queries.ts";
 import type { Context } from "../context.ts";
 import type { Answer, Route } from "../operation.ts";
-import { cancelWhenGone, runPath } from "../run-path.ts";
+import { cancelWhenGone, locationOf, runPath } from "../run-path.ts";
 import type { Services } from "../services.ts";
-import { eventStream, OPENING } from "../sse.ts";
+import { joinedStream } from "../sse.ts";
 import { waitFor } from "../wait.ts";
 
 const STREAM: Record<number, Answer> = {
   200: {
-    means: "Events of the run; the stream ends with it.",
+    means: "Events of the run; the stream ends with it. None when the run has ended and its events are not kept.",
     body: eventStreamShape,
     type: "text/event-stream",
     headers: { "Content-Location": "Path of the run.", Location: "Path of this stream." },
@@ -83,7 +82,7 @@ export function joinRunRoutes(route: Route, services: Services): void {
   );
 }
 
-/** Joins the stream of a run: what comes from now on, or what came behind `Last-Event-ID`. */
+/** Joins the stream of a run: what comes from now on, or what came behind what the client has seen. */
 function join(
   context: Context<z.ZodType, typeof joinStreamQuery>,
   { engine }: Services,
@@ -91,24 +90,11 @@ function join(
   runId: string,
   path: string,
 ): Response {
-  const { stream_mode, cancel_on_disconnect } = context.query();
-  const { attempt, resumable, pending } = engine.streams.head(threadId, runId);
-  const from = readFrom(context.header("last-event-id"), resumable);
-  const reader = engine.streams.read(threadId, runId, from, stream_mode === undefined ? undefined : new Set(stream_mode));
+  const { stream_mode, cancel_on_disconnect, after } = context.query();
+  const seen = seenBy(context.header("last-event-id"), after);
+  const joined = engine.streams.follow(threadId, runId, seen, stream_mode && new Set(stream_mode));
   const active = engine.active(runId);
   if (active !== undefined) cancelWhenGone(context, engine, active, cancel_on_disconnect);
-  const headers = { "content-location": path, location: `${path}/stream` };
-  // The first event of a run says which it is; who joins after it is told the same.
-  const begun = !pending && from === "now";
-  const prelude = begun ? frame("metadata", JSON.stringify({ run_id: runId, attempt })) : OPENING;
-  return eventStream(context.reply, reader, headers, prelude);
-}
-
-/** `-1` and `-` ask for everything that was kept, a number for what came after that id. @throws ApiError 422 */
-function readFrom(header: string | null, resumable: boolean): ReadFrom {
-  if (header === null || header === "") return "now";
-  if (header === "-1" || header === "-") return resumable ? "start" : "now";
-  if (!/^\d{1,15}$/.test(header))
-    throw new ApiError(422, `Last-Event-ID must be an event id, -1 or -, got "${header.slice(0, 40)}"`);
-  return { after: Number(header) };
+  const headers = { "content-location": path, location: locationOf(path, active?.log.begun === false) };
+  return joinedStream(context.reply, joined, headers);
 }

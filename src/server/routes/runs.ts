@@ -3,11 +3,13 @@ import { z } from "zod";
 import { pick, type Json } from "../../resources/json.ts";
 import { runShape, selected } from "../../resources/shapes.ts";
 import { publicRun } from "../../runs/request.ts";
-import { cancelQuery, listRunsQuery } from "../../runs/run-body.ts";
+import { cancelMany } from "../../runs/bulk.ts";
+import { cancelManyBody, cancelManyQuery, cancelQuery, listRunsQuery } from "../../runs/run-body.ts";
 import { answer, done, type Route } from "../operation.ts";
 import type { Services } from "../services.ts";
 
-export function runRoutes(route: Route, { engine, runs, threads }: Services): void {
+export function runRoutes(route: Route, services: Services): void {
+  const { engine, runs, threads } = services;
   const tag = "Thread runs";
   route(
     {
@@ -23,8 +25,13 @@ export function runRoutes(route: Route, { engine, runs, threads }: Services): vo
       const threadId = context.uuid("thread_id");
       const { select, ...query } = context.query();
       threads.get(threadId);
-      const found = runs.list(threadId, query).map(publicRun);
-      return context.reply.json(found.map((run) => pick(run as unknown as Json, select)));
+      const { status, limit, offset } = query;
+      // What has not ended is known without reading everything that has.
+      const found =
+        status === "pending" || status === "running"
+          ? engine.unfinished(threadId, status).slice(offset, offset + limit)
+          : runs.list(threadId, query);
+      return context.reply.json(found.map((run) => pick(publicRun(run) as unknown as Json, select)));
     },
   );
   route(
@@ -67,6 +74,25 @@ export function runRoutes(route: Route, { engine, runs, threads }: Services): vo
       const stopped = engine.cancel(context.uuid("thread_id"), context.uuid("run_id"), action);
       if (!wait) return context.reply.empty(202);
       await stopped;
+      return context.reply.empty();
+    },
+  );
+  route(
+    {
+      method: "POST",
+      path: "/runs/cancel",
+      tag,
+      summary: "stop many runs: by `status`, over all threads, or by `thread_id` and `run_ids`; `?action` as above",
+      description:
+        "Answers when they have stopped. Of the named runs, those that are unknown or have ended are left out; 409 when all that were found have ended.",
+      query: cancelManyQuery,
+      body: cancelManyBody,
+      answers: done("They have stopped."),
+      errors: [404, 409],
+    },
+    async (context) => {
+      const { action } = context.query();
+      await cancelMany(services, await context.body(), action);
       return context.reply.empty();
     },
   );

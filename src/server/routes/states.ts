@@ -4,13 +4,14 @@ import {
   checkpointParam,
   historyBody,
   historyQuery,
+  patchStateBody,
   stateAtBody,
   stateQuery,
   updateStateBody,
 } from "../../resources/state-bodies.ts";
 import type { Json } from "../../resources/json.ts";
 import { checkpointShape, threadStateShape } from "../../resources/shapes.ts";
-import { answer, type Route } from "../operation.ts";
+import { answer, done, type Route } from "../operation.ts";
 import type { Services } from "../services.ts";
 
 export function stateRoutes(route: Route, { states }: Services): void {
@@ -44,12 +45,30 @@ export function stateRoutes(route: Route, { states }: Services): void {
       const threadId = context.uuid("thread_id");
       const { values, as_node, checkpoint, checkpoint_id } = await context.body();
       const from = checkpoint ?? (checkpoint_id === undefined ? undefined : { checkpoint_id });
-      const reference = await states.update(threadId, {
+      const reference = await states.updates.make(threadId, {
         values: values ?? null,
         asNode: as_node,
         checkpoint: from as Json | undefined,
       });
       return context.reply.json({ checkpoint: reference });
+    },
+  );
+  route(
+    {
+      method: "PATCH",
+      path: "/threads/:thread_id/state",
+      tag,
+      summary: "merge metadata into that of the newest checkpoint",
+      description:
+        "Keys that LangGraph or the server sets (`source`, `step`, `parents`, `run_id`, `run_attempt`, `thread_id`) are left out. 404 also when the thread has no checkpoint yet, 409 when it is busy.",
+      body: patchStateBody,
+      answers: done("It is stored."),
+      errors: [404, 409],
+    },
+    async (context) => {
+      const threadId = context.uuid("thread_id");
+      await states.updates.patchMetadata(threadId, (await context.body()).metadata);
+      return context.reply.empty();
     },
   );
   route(

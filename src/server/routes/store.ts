@@ -24,11 +24,13 @@ export function storeRoutes(route: Route, { store }: Services): void {
       path: "/store/items",
       tag,
       summary: "put an item of long-term memory",
+      description:
+        "With `store.index` in the config its texts are embedded first. 502 when that fails; nothing is stored then.",
       body: putItemBody,
       answers: done("It is stored."),
     },
     async (context) => {
-      putItem(store, await context.body());
+      await putItem(store, await context.body());
       return context.reply.empty();
     },
   );
@@ -62,12 +64,13 @@ export function storeRoutes(route: Route, { store }: Services): void {
       method: "POST",
       path: "/store/items/search",
       tag,
-      summary: "by namespace prefix and filter",
+      summary: "by namespace prefix and filter, and by meaning with `query` if the config has `store.index`",
+      description: "502 when the embedding of `query` fails.",
       body: searchItemsBody,
       answers: answer("Matches.", z.object({ items: z.array(foundItemShape) })),
     },
     async (context) => {
-      return context.reply.json(searchItems(store, await context.body()));
+      return context.reply.json(await searchItems(store, await context.body()));
     },
   );
   route(

@@ -1,30 +1,31 @@
-// Threads over HTTP (wire-api §1.2): their heads. States and history are in states.ts.
+// Threads over HTTP (wire-api §1.2): their heads, and what is done with whole threads. States and history are in states.ts.
 import { z } from "zod";
-import { pick, type Json } from "../../resources/json.ts";
-import { PAGINATION_HEADERS, selected, threadShape } from "../../resources/shapes.ts";
+import { PAGINATION_HEADERS, selected, threadShape, threadStorageShape } from "../../resources/shapes.ts";
 import {
   countThreadsBody,
   createThreadBody,
+  getThreadQuery,
   patchThreadBody,
+  pruneThreadsBody,
   searchThreadsBody,
 } from "../../resources/thread-bodies.ts";
-import type { ThreadRecord } from "../../resources/threads.ts";
-import type { SuperstepUpdates } from "../../runs/states.ts";
+import { PATH_FORM } from "../../resources/thread-extract.ts";
+import type { SuperstepUpdates } from "../../runs/state-updates.ts";
+import { copyThread } from "../../runs/thread-copy.ts";
+import { pruneThreads } from "../../runs/thread-prune.ts";
+import { threadStorage } from "../../runs/thread-storage.ts";
 import { answer, done, type Route } from "../operation.ts";
+import { prefers } from "../prefer.ts";
 import { pagination } from "../respond.ts";
 import type { Services } from "../services.ts";
+import { ThreadJson } from "../thread-json.ts";
 
-export function threadRoutes(route: Route, { threads, states, values, checkpoints, engine }: Services): void {
-  const heads = new WeakMap<ThreadRecord, string>();
-  /** The JSON of a thread; its values are text already. */
-  const threadJson = (record: ThreadRecord): string => {
-    let head = heads.get(record);
-    if (head === undefined) {
-      head = JSON.stringify(record).slice(0, -1);
-      heads.set(record, head);
-    }
-    return `${head},"values":${values.json(record.thread_id)}}`;
-  };
+const TTL =
+  "A thread with a `ttl` (minutes, or `{ttl, strategy}`) expires so long after its last activity: a change of the thread or of its state, or the beginning or end of a run. Then strategy `delete` deletes it with its runs and checkpoints, and `keep_latest` only its checkpoints but the latest. A busy thread does not expire.";
+
+export function threadRoutes(route: Route, services: Services): void {
+  const { threads, states, values, checkpoints, engine } = services;
+  const json = new ThreadJson(values);
   const valuesOf = (threadId: string): unknown => values.data(threadId);
 
   const tag = "Threads";
@@ -33,19 +34,20 @@ export function threadRoutes(route: Route, { threads, states, values, checkpoint
       method: "POST",
       path: "/threads",
       tag,
-      summary: "create; `supersteps` imports a history",
+      summary: "create; `ttl` lets it expire, `supersteps` imports a history",
+      description: TTL,
       body: createThreadBody,
       answers: answer("The thread.", threadShape),
       errors: [400, 404, 409],
     },
     async (context) => {
-      const { thread_id, metadata, if_exists, supersteps } = await context.body();
+      const { thread_id, metadata, ttl, if_exists, supersteps } = await context.body();
       const existed = thread_id !== undefined && threads.find(thread_id) !== undefined;
-      let record = threads.create({ threadId: thread_id, metadata, ifExists: if_exists ?? "raise" });
+      let record = threads.create({ threadId: thread_id, metadata, ttl, ifExists: if_exists ?? "raise" });
       if (!existed) checkpoints.begin(record.thread_id);
       if (supersteps !== undefined && supersteps.length > 0 && !existed) {
         try {
-          await states.importSupersteps(record.thread_id, supersteps as SuperstepUpdates[]);
+          await states.updates.importSupersteps(record.thread_id, supersteps as SuperstepUpdates[]);
         } catch (error) {
           // A thread that could not be imported was not created.
           await engine.deleteThread(record.thread_id);
@@ -53,7 +55,7 @@ export function threadRoutes(route: Route, { threads, states, values, checkpoint
         }
         record = threads.get(record.thread_id);
       }
-      return context.reply.jsonText(threadJson(record));
+      return context.reply.jsonText(json.whole(record));
     },
   );
   route(
@@ -61,21 +63,15 @@ export function threadRoutes(route: Route, { threads, states, values, checkpoint
       method: "POST",
       path: "/threads/search",
       tag,
-      summary: "filter, sort, select; pages",
+      summary: "filter, sort, select, extract; pages",
+      description: `\`metadata\` and \`values\` are what those of a thread contain; a thread without values matches no filter on them. \`extract\` is at most 10 aliases, each ${PATH_FORM}; what is there stands in \`extracted\` by alias, or null.`,
       body: searchThreadsBody,
       answers: answer("Matches.", z.array(selected(threadShape)), PAGINATION_HEADERS),
     },
     async (context) => {
-      const { select, ...query } = await context.body();
+      const { select, extract, ...query } = await context.body();
       const page = threads.search(query, valuesOf);
-      const items =
-        select === undefined
-          ? page.items.map(threadJson)
-          : page.items.map((record) => {
-              const whole: Json = { ...record };
-              if (select.includes("values")) whole["values"] = values.data(record.thread_id);
-              return JSON.stringify(pick(whole, select));
-            });
+      const items = page.items.map((record) => json.found(record, select, extract));
       return context.reply.jsonText(`[${items.join(",")}]`, pagination(page));
     },
   );
@@ -94,21 +90,42 @@ export function threadRoutes(route: Route, { threads, states, values, checkpoint
   );
   route(
     {
+      method: "POST",
+      path: "/threads/prune",
+      tag,
+      summary: "delete threads, or (`keep_latest`) all their checkpoints but the latest",
+      description:
+        "Unknown ids are left out. Runs of threads that are deleted are stopped, as by DELETE; `keep_latest` leaves out threads that are busy. `pruned_count` is the number of threads that were not left out.",
+      body: pruneThreadsBody,
+      answers: answer("How many were pruned.", z.object({ pruned_count: z.int() })),
+    },
+    async (context) => {
+      const { thread_ids, strategy } = await context.body();
+      return context.reply.json({ pruned_count: await pruneThreads(services, thread_ids, strategy) });
+    },
+  );
+  route(
+    {
       method: "GET",
       path: "/threads/:thread_id",
       tag,
-      summary: "status, metadata, interrupts, newest values",
+      summary: "status, metadata, interrupts, newest values; `?include=ttl`",
+      query: getThreadQuery,
       answers: answer("The thread.", threadShape),
       errors: [404],
     },
-    (context) => context.reply.jsonText(threadJson(threads.get(context.uuid("thread_id")))),
+    (context) => {
+      const { include } = context.query();
+      return context.reply.jsonText(json.whole(threads.get(context.uuid("thread_id")), include));
+    },
   );
   route(
     {
       method: "PATCH",
       path: "/threads/:thread_id",
       tag,
-      summary: "merge metadata",
+      summary: "merge metadata; set `ttl`",
+      description: TTL,
       body: patchThreadBody,
       headers: { Prefer: "`return=minimal` asks for no body." },
       answers: { ...answer("The thread.", threadShape), ...done("With `Prefer: return=minimal`.") },
@@ -116,10 +133,9 @@ export function threadRoutes(route: Route, { threads, states, values, checkpoint
     },
     async (context) => {
       const threadId = context.uuid("thread_id");
-      const { metadata } = await context.body();
-      const record = threads.patch(threadId, metadata);
-      if (context.header("prefer")?.includes("return=minimal") === true) return context.reply.empty();
-      return context.reply.jsonText(threadJson(record));
+      const record = threads.patch(threadId, await context.body());
+      if (!prefers(context.header("prefer"), "return", "minimal")) return context.reply.jsonText(json.whole(record));
+      return context.reply.empty(204, { "preference-applied": "return=minimal" });
     },
   );
   route(
@@ -134,6 +150,33 @@ export function threadRoutes(route: Route, { threads, states, values, checkpoint
     async (context) => {
       await engine.deleteThread(context.uuid("thread_id"));
       return context.reply.empty();
+    },
+  );
+  route(
+    {
+      method: "POST",
+      path: "/threads/:thread_id/copy",
+      tag,
+      summary: "a new thread with the same metadata, config, state and history; runs stay with the original",
+      description:
+        "Of a thread that is busy, the copy has the state that is stored by now, and is not busy. 409 when there is no such thread.",
+      answers: answer("The copy.", threadShape),
+      errors: [409],
+    },
+    async (context) => context.reply.jsonText(json.whole(await copyThread(services, context.uuid("thread_id")))),
+  );
+  route(
+    {
+      method: "GET",
+      path: "/threads/:thread_id/storage",
+      tag,
+      summary: "how many bytes its checkpoints take, and which channels take them",
+      answers: answer("Bytes of keys and values as they are stored.", threadStorageShape),
+      errors: [404],
+    },
+    async (context) => {
+      const { thread_id } = threads.get(context.uuid("thread_id"));
+      return context.reply.json(await threadStorage(checkpoints, thread_id));
     },
   );
 }

@@ -30,7 +30,7 @@ export function uiRoutes(route: Route, { ui, assistants }: Services): void {
       summary: "HTML that loads a UI component of the project into a chat page",
       body: componentBody,
       answers: { 200: html },
-      errors: [404],
+      errors: [404, 422],
     },
     async (context) => {
       const name = nameOf(context.param("assistant_id"));
@@ -55,7 +55,7 @@ export function uiRoutes(route: Route, { ui, assistants }: Services): void {
         304: { means: "With `If-None-Match`: the client has it." },
       },
       headers: { "If-None-Match": "The ETag of what the client has." },
-      errors: [404],
+      errors: [404, 422],
     },
     async (context) => {
       const name = nameOf(context.param("assistant_id"));

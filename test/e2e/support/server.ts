@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Client } from "@langchain/langgraph-sdk";
 import { afterAll, afterEach, beforeAll, expect } from "vitest";
+import type { Timers } from "../../../src/clock.ts";
 import { startServer } from "../../../src/server/start.ts";
 import type { RunningServer, ServerEvent } from "../../../src/server/types.ts";
 import { type BuiltPackage, type Child, start } from "../../cli/helpers/built.ts";
@@ -19,11 +20,15 @@ export const temporaryFolder = (): string => mkdtempSync(join(tmpdir(), "agent-s
 export interface ServerChoices {
   /** Folder of the project; the fixture project by default. */
   readonly cwd?: string;
+  /** A config file of the project; the one that is found there by default. */
+  readonly config?: string;
   /** Folder of the state; a temporary one by default, gone when the server stops. */
   readonly dataDir?: string;
   readonly persist?: boolean;
   readonly jobs?: number;
   readonly reload?: boolean;
+  /** Time that the test owns (TestClock of src/clock.ts); the machine's by default. */
+  readonly clock?: Timers;
 }
 
 /** A server in this process. */
@@ -42,6 +47,7 @@ export async function startTestServer(choices: ServerChoices = {}): Promise<Test
   const dataDir = choices.dataDir ?? temporaryFolder();
   const running = await startServer({
     cwd: choices.cwd ?? PROJECT,
+    config: choices.config,
     port: 0,
     strictPort: false,
     host: "127.0.0.1",
@@ -49,6 +55,7 @@ export async function startTestServer(choices: ServerChoices = {}): Promise<Test
     persist: choices.persist ?? true,
     reload: choices.reload ?? false,
     jobs: choices.jobs ?? 1000,
+    clock: choices.clock,
     onEvent: (event) => events.push(event),
   });
   let stopped: Promise<{ finished: number; parked: number }> | undefined;

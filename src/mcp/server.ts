@@ -1,0 +1,122 @@
+// MCP without sessions: tools only, each call a stateless run. It answers JSON-RPC messages; routes/mcp.ts is the HTTP around it
+// (a2a-mcp.md §3; modelcontextprotocol.io, revisions 2024-11-05 to 2025-11-25).
+import { ApiError } from "../errors.ts";
+import { RPC, RpcFailure, type RpcRequest } from "../json-rpc.ts";
+import type { Assistant } from "../resources/assistant.ts";
+import { isObject, type Json } from "../resources/json.ts";
+import { toolNames, toolOf, type Tool } from "./tools.ts";
+
+/** Revisions of the protocol, the newest first. */
+export const PROTOCOL_VERSIONS = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"] as const;
+
+/** How a run of a tool ended. */
+export interface ToolOutcome {
+  /** The JSON of the final values. */
+  readonly values: string;
+  /** Why it failed, or what it waits for. */
+  readonly problem: string | undefined;
+}
+
+export interface McpOptions {
+  readonly version: string;
+  /** All assistants. */
+  readonly assistants: () => readonly Assistant[];
+  /** The input schema of an assistant's graph; null when it cannot be known. */
+  readonly inputSchema: (assistant: Assistant) => Promise<unknown>;
+  /** Runs an assistant without a thread. `onStep` is told of every superstep. @throws ApiError */
+  readonly run: (
+    call: { readonly assistant: Assistant; readonly input: Json; readonly context: unknown },
+    signal: AbortSignal,
+    onStep: (() => void) | undefined,
+  ) => Promise<ToolOutcome>;
+}
+
+/** Tools per page of `tools/list`. */
+const PAGE = 100;
+
+export class McpServer {
+  readonly #options: McpOptions;
+
+  constructor(options: McpOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Answers a request.
+   * @param notify sends a notification before the answer; undefined when the transport cannot.
+   * @throws RpcFailure
+   */
+  async answer(
+    { method, params = {} }: RpcRequest,
+    signal: AbortSignal,
+    notify?: (method: string, params: Json) => void,
+  ): Promise<unknown> {
+    if (!isObject(params)) throw new RpcFailure(RPC.invalidParams, "params must be an object");
+    switch (method) {
+      case "initialize":
+        return this.#initialize(params);
+      case "ping":
+        return {};
+      case "tools/list":
+        return this.#list(params);
+      case "tools/call":
+        return this.#call(params, signal, notify);
+      default:
+        throw new RpcFailure(RPC.methodNotFound, `Method not found: ${method.slice(0, 100)}`);
+    }
+  }
+
+  #initialize({ protocolVersion }: Json): Json {
+    if (typeof protocolVersion !== "string") {
+      throw new RpcFailure(RPC.invalidParams, "protocolVersion must be a string");
+    }
+    const [newest, ...others] = PROTOCOL_VERSIONS;
+    return {
+      protocolVersion: others.find((version) => version === protocolVersion) ?? newest,
+      capabilities: { tools: {} },
+      serverInfo: { name: "agent-server", version: this.#options.version },
+      instructions:
+        "Each tool runs an agent: its arguments are the agent's input, its answer is the agent's final state as JSON.",
+    };
+  }
+
+  async #list({ cursor }: Json): Promise<{ tools: Tool[]; nextCursor?: string }> {
+    const offset = cursor === undefined ? 0 : Number(cursor);
+    if (!Number.isSafeInteger(offset) || offset < 0)
+      throw new RpcFailure(RPC.invalidParams, "cursor is not one of this server");
+    const names = [...toolNames(this.#options.assistants())];
+    const tools = await Promise.all(
+      names.slice(offset, offset + PAGE).map(async ([name, assistant]) => {
+        // A graph that does not load now has a tool all the same; calling it says what is wrong.
+        const schema = await this.#options.inputSchema(assistant).catch(() => null);
+        return toolOf(name, assistant, schema);
+      }),
+    );
+    const next = offset + PAGE;
+    return next < names.length ? { tools, nextCursor: String(next) } : { tools };
+  }
+
+  async #call(
+    { name, arguments: input = {}, context, _meta: meta }: Json,
+    signal: AbortSignal,
+    notify?: (method: string, params: Json) => void,
+  ): Promise<Json> {
+    const assistant = typeof name === "string" ? toolNames(this.#options.assistants()).get(name) : undefined;
+    if (assistant === undefined) throw new RpcFailure(RPC.invalidParams, `Unknown tool: ${String(name).slice(0, 100)}`);
+    if (!isObject(input)) throw new RpcFailure(RPC.invalidParams, "arguments must be an object");
+    const progressToken = isObject(meta) ? meta["progressToken"] : undefined;
+    let progress = 0;
+    const onStep =
+      notify === undefined || progressToken === undefined
+        ? undefined
+        : () => notify("notifications/progress", { progressToken, progress: ++progress });
+    try {
+      const { values, problem } = await this.#options.run({ assistant, input, context }, signal, onStep);
+      if (problem !== undefined) return { content: [{ type: "text", text: problem }], isError: true };
+      return { content: [{ type: "text", text: values }], isError: false };
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      return { content: [{ type: "text", text: error.detail }], isError: true };
+    }
+  }
+}

@@ -1,0 +1,211 @@
+// The outbox of webhooks: what is to be sent, what was sent, and what came of it. A delivery is stored in the batch that stores the end
+// of its run, so no crash separates the two; who sends them is in webhooks/sender.ts.
+import { ApiError } from "../errors.ts";
+import { systemClock, timestampOf, uuid7, type Clock } from "../ids.ts";
+import type { BufferedDatabase } from "../storage/buffered.ts";
+import { prefixRange, type Write } from "../storage/database.ts";
+import { keys, lastId } from "../storage/keys.ts";
+
+export type DeliveryStatus = "pending" | "delivered" | "failed";
+
+/** One try to deliver. */
+export interface DeliveryAttempt {
+  /** When it began. */
+  readonly at: string;
+  readonly duration_ms: number;
+  /** HTTP status of the answer; null when there was none. */
+  readonly status: number | null;
+  /** Why it did not succeed; null when it did. */
+  readonly error: string | null;
+  /** The beginning of the answer's body. */
+  readonly answer: string;
+}
+
+/** A delivery as it is stored and shown. Times are ISO 8601 with offset. */
+export interface Delivery {
+  readonly delivery_id: string;
+  readonly run_id: string;
+  readonly thread_id: string;
+  readonly assistant_id: string;
+  /** How the run ended. */
+  readonly run_status: string;
+  /** As the caller gave it. */
+  readonly url: string;
+  readonly status: DeliveryStatus;
+  readonly created_at: string;
+  readonly updated_at: string;
+  /** Null when there will be none. */
+  readonly next_attempt_at: string | null;
+  /** The newest ones, oldest first. */
+  readonly attempts: readonly DeliveryAttempt[];
+  /** Number of all attempts. */
+  readonly attempt_count: number;
+  /** The delivery that this one repeats. */
+  readonly replay_of?: string;
+  /** It tells of an A2A task: its body is sent as it is, with headers that its receiver asked for. */
+  readonly push?: true;
+}
+
+/** Finished deliveries that are kept, for a look at what happened. */
+const MAX_FINISHED = 1000;
+/** Finished ones are thrown away so many at once. */
+const THROW_AWAY = 100;
+/** Attempts that a record lists. */
+const MAX_ATTEMPTS_LISTED = 20;
+
+/** The error for a delivery that does not exist. */
+const deliveryNotFound = (id: string): ApiError => new ApiError(404, `Webhook delivery ${id} not found`);
+
+export class Deliveries {
+  readonly #db: BufferedDatabase;
+  readonly #clock: Clock;
+  #finished: number | undefined;
+  #listener: (delivery: Delivery) => void = () => undefined;
+
+  constructor(db: BufferedDatabase, clock: Clock = systemClock) {
+    this.#db = db;
+    this.#clock = clock;
+  }
+
+  /** Calls `listener` with each new delivery once it is committed. */
+  onNew(listener: (delivery: Delivery) => void): void {
+    this.#listener = listener;
+  }
+
+  /**
+   * A new delivery, not stored yet. `writes` go into a batch; call `committed` when that is stored.
+   * @param push given for push notifications: headers of this delivery alone. They are secrets and are not shown.
+   */
+  draft(
+    about: Pick<Delivery, "run_id" | "thread_id" | "assistant_id" | "run_status" | "url"> & { replay_of?: string },
+    body: string,
+    push?: Readonly<Record<string, string>>,
+  ): { delivery: Delivery; writes: Write[] } {
+    const now = timestampOf(this.#clock.now());
+    const delivery: Delivery = {
+      delivery_id: uuid7(),
+      ...about,
+      status: "pending",
+      created_at: now,
+      updated_at: now,
+      next_attempt_at: now,
+      attempts: [],
+      attempt_count: 0,
+      ...(push === undefined ? {} : { push: true }),
+    };
+    const { delivery_id: id } = delivery;
+    const writes: Write[] = [
+      { key: keys.pendingDelivery(id), value: JSON.stringify(delivery) },
+      { key: keys.deliveryBody(id), value: body },
+    ];
+    if (push !== undefined) writes.push({ key: keys.deliveryHeaders(id), value: JSON.stringify(push) });
+    return { delivery, writes };
+  }
+
+  /** Says that a delivery is stored. */
+  committed(delivery: Delivery): void {
+    this.#listener(delivery);
+  }
+
+  /** Deliveries that are still to be made, in the order of their making. */
+  pending(): Delivery[] {
+    return Array.from(this.#db.range(prefixRange(keys.pendingDeliveries)), ([, text]) => JSON.parse(text) as Delivery);
+  }
+
+  /** Newest first. */
+  list(query: {
+    limit: number;
+    offset: number;
+    status?: DeliveryStatus | undefined;
+    run_id?: string | undefined;
+  }): Delivery[] {
+    const prefixes =
+      query.status === undefined
+        ? [keys.pendingDeliveries, keys.finishedDeliveries]
+        : [query.status === "pending" ? keys.pendingDeliveries : keys.finishedDeliveries];
+    const wanted = query.offset + query.limit;
+    const found: Delivery[] = [];
+    for (const prefix of prefixes) {
+      let taken = 0;
+      for (const [, text] of this.#db.range({ ...prefixRange(prefix), reverse: true })) {
+        if (taken >= wanted) break;
+        const delivery = JSON.parse(text) as Delivery;
+        if (query.status !== undefined && delivery.status !== query.status) continue;
+        if (query.run_id !== undefined && delivery.run_id !== query.run_id) continue;
+        found.push(delivery);
+        taken++;
+      }
+    }
+    found.sort((a, b) => (a.delivery_id < b.delivery_id ? 1 : -1));
+    return found.slice(query.offset, wanted);
+  }
+
+  /** @throws ApiError 404 */
+  get(id: string): Delivery {
+    const text = this.#db.get(keys.pendingDelivery(id)) ?? this.#db.get(keys.finishedDelivery(id));
+    if (text === undefined) throw deliveryNotFound(id);
+    return JSON.parse(text) as Delivery;
+  }
+
+  /** What is sent: the JSON of the run as it ended. @throws ApiError 404 */
+  body(id: string): string {
+    const body = this.#db.get(keys.deliveryBody(id));
+    if (body === undefined) throw deliveryNotFound(id);
+    return body;
+  }
+
+  /** The headers of a push notification; undefined for other deliveries. */
+  headers({ delivery_id: id, push }: Delivery): Readonly<Record<string, string>> | undefined {
+    return push === undefined ? undefined : (JSON.parse(this.#db.get(keys.deliveryHeaders(id)) ?? "{}") as Record<string, string>);
+  }
+
+  /**
+   * Stores what came of an attempt, with the next commit: a crash before it repeats the attempt, which receivers must be ready for.
+   * @param next when to try again; null when it was the last attempt.
+   */
+  attempted(delivery: Delivery, attempt: DeliveryAttempt, status: DeliveryStatus, next: string | null): Delivery {
+    const id = delivery.delivery_id;
+    const after: Delivery = {
+      ...delivery,
+      status,
+      updated_at: timestampOf(this.#clock.now()),
+      next_attempt_at: next,
+      attempts: [...delivery.attempts, attempt].slice(-MAX_ATTEMPTS_LISTED),
+      attempt_count: delivery.attempt_count + 1,
+    };
+    if (status === "pending") {
+      this.#db.writeSoon([{ key: keys.pendingDelivery(id), value: JSON.stringify(after) }]);
+      return after;
+    }
+    this.#db.writeSoon([
+      { key: keys.pendingDelivery(id), value: undefined },
+      { key: keys.finishedDelivery(id), value: JSON.stringify(after) },
+    ]);
+    this.#throwAway();
+    return after;
+  }
+
+  /** Sends what was sent before once more, under a new id. @throws ApiError 404 */
+  replay(id: string): Delivery {
+    const before = this.get(id);
+    const { run_id, thread_id, assistant_id, run_status, url } = before;
+    const about = { run_id, thread_id, assistant_id, run_status, url, replay_of: id };
+    const { delivery, writes } = this.draft(about, this.body(id), this.headers(before));
+    this.#db.write(writes);
+    this.committed(delivery);
+    return delivery;
+  }
+
+  #throwAway(): void {
+    const { start, end } = prefixRange(keys.finishedDeliveries);
+    this.#finished = (this.#finished ?? this.#db.count(start, end) - 1) + 1;
+    if (this.#finished < MAX_FINISHED + THROW_AWAY) return;
+    const writes: Write[] = [];
+    for (const [key] of this.#db.range({ start, end, limit: THROW_AWAY })) {
+      const gone = [key, keys.deliveryBody(lastId(key)), keys.deliveryHeaders(lastId(key))];
+      writes.push(...gone.map((each) => ({ key: each, value: undefined })));
+    }
+    this.#db.writeSoon(writes);
+    this.#finished -= writes.length / 3;
+  }
+}

@@ -1,0 +1,32 @@
+// Those for whom the end of a run has consequences that must be stored with it: a webhook to deliver, a task to complete. A crash between the
+// two would lose one, so what they write goes into the batch of the end.
+import type { RunRecord } from "../resources/runs.ts";
+import type { ThreadStatus } from "../resources/threads.ts";
+import type { Write } from "../storage/database.ts";
+import type { RunEnd } from "./active.ts";
+
+/** What a follower has to store when a run ends. */
+export interface Consequence {
+  readonly writes: readonly Write[];
+  /** Called when they are stored. */
+  readonly committed: () => void;
+}
+
+/** Told of every run that ends and whose record is stored or was; not of those that are rolled back or parked. */
+export type RunFollower = (record: RunRecord, end: RunEnd, thread: ThreadStatus) => Consequence | undefined;
+
+/** What all followers have to store. */
+export function consequences(
+  followers: readonly RunFollower[],
+  record: RunRecord,
+  end: RunEnd,
+  thread: ThreadStatus,
+): Consequence {
+  const found = followers.flatMap((follow) => follow(record, end, thread) ?? []);
+  return {
+    writes: found.flatMap(({ writes }) => writes),
+    committed: () => {
+      for (const { committed } of found) committed();
+    },
+  };
+}

@@ -1,0 +1,53 @@
+// From how an execution ended to what becomes of its run: the status of run and thread, and the body that those get who wait.
+import type { ActiveRun, RunEnd } from "./active.ts";
+import type { ExecutionEnd } from "./executor.ts";
+import type { RunLedger } from "./ledger.ts";
+import { errorJson, withInterrupts } from "./result.ts";
+
+/** For those who wait for a run that the next start of the server goes on with. */
+export const PARKED: RunEnd = {
+  status: "pending",
+  json: errorJson({ error: "ServerStopped", message: "The server stopped; the run goes on when it starts again." }),
+};
+/** For runs of which nothing is stored. */
+export const CUT_OFF: RunEnd = {
+  status: "error",
+  json: errorJson({ error: "ServerStopped", message: "The server stopped before the run had ended." }),
+};
+
+/** Stores how a run ended. @returns what those get who wait for it. */
+export function settle(run: ActiveRun, end: ExecutionEnd, ledger: RunLedger): RunEnd {
+  const startedAt = run.begunAt === undefined ? undefined : performance.timeOrigin + run.begunAt;
+  const latest = run.checkpoints.get(run.threadId, "");
+  const opaque = latest !== undefined && run.checkpoints.context(run.threadId, latest.record).opaque === true;
+  const values = end.kind === "done" ? end.valuesJson : opaque ? run.valuesNow?.() : undefined;
+  if (values !== undefined && (opaque || (end.kind === "done" && end.interrupts !== undefined))) {
+    run.checkpoints.showValues(run.threadId, values);
+  }
+  if (end.kind === "failed") {
+    const status = run.stopReason === "timeout" ? "timeout" : "error";
+    run.update(status, end.error);
+    const result = { status, json: errorJson(end.error), startedAt } as const;
+    ledger.ended(run.record, "error", result);
+    return result;
+  }
+  const json = values ?? run.checkpoints.newestValuesJson(run.threadId) ?? "{}";
+  if (end.kind === "done") {
+    run.update("success");
+    const result = { status: "success", json: withInterrupts(json, end.interrupts), startedAt } as const;
+    ledger.ended(run.record, end.interrupts === undefined ? "idle" : "interrupted", result);
+    return result;
+  }
+  run.update("interrupted");
+  const status = latest?.record.d === run.id ? "interrupted" : ledger.statusWithout(run.record);
+  const result = { status: "interrupted", json: withInterrupts(json, undefined), startedAt } as const;
+  ledger.ended(run.record, status, result);
+  return result;
+}
+
+/** Leaves a run to the next start of the server: pending, from its last checkpoint, in the same attempt. */
+export function park(run: ActiveRun, ledger: RunLedger): RunEnd {
+  run.update("pending");
+  ledger.changed(run.record);
+  return run.record.ephemeral ? CUT_OFF : PARKED;
+}

@@ -1,0 +1,197 @@
+// Requests that are right but for one or two things: a parameter of the path, the query, a header, or the body.
+import type { ApiDocument, Described, Schema } from "./document.ts";
+import { Fields, hostile, jsonOf, KEYS, mutated, NO_JSON, TEXTS, textOf, type Json } from "./fuzz-json.ts";
+import type { Random } from "./fuzz-random.ts";
+import { valueOf, type Making } from "./fuzz-schema.ts";
+import type { World } from "./fuzz-world.ts";
+
+/** A request as it goes over the wire. */
+export interface Attempt {
+  /** The operation that it is meant for: `GET /threads/{thread_id}`. */
+  readonly name: string;
+  readonly method: string;
+  /** With the query, encoded or deliberately not. */
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: Buffer;
+}
+
+/** Longest path that Node itself lets pass with room for headers. */
+const MAX_PATH = 8000;
+
+/** Pieces of a path that are not what they should be; they are not encoded again. */
+const SEGMENTS: readonly string[] = [
+  ...["nothing", "", ".", "..", "%2e%2e%2f%2e%2e%2fetc%2fpasswd", "..%2f", "%2f", "%5c", "%", "%%", "%u0041", "%zz", "%00", "a%00b"],
+  ...["%ff", "%fe%ff", "%e0%a4%a", "%ed%a0%80", "%c0%ae%c0%ae", "\u00e9", "%e2%80%ae", "%f0%9f%98%80", "%0d%0aX-Injected:%201"],
+  ...["null", "undefined", "NaN", "-1", "0", "1e308", "*", "~", "@", "a;b=c", "a+b", "a%20b", "%22", "{thread_id}", ":thread_id"],
+  ...["__proto__", "constructor", "toString", "00000000-0000-0000-0000-000000000000", "x".repeat(MAX_PATH), "%41".repeat(2000)],
+  ...["ffffffff-ffff-4fff-bfff-ffffffffffff", "%7B00000000-0000-0000-0000-000000000000%7D", "search", "count", "batch", "crons"],
+];
+
+const QUERIES: readonly string[] = [
+  ...["?", "?&&&", "?=", "?%", "?%ff=%ff", "?a=%", "?a", "?a[]=1", "?a[b]=1", "?__proto__=1", "?constructor=1&toString=2", "?#"],
+  ...["??", "?\u00e9=\u00e9", `?${"a=b&".repeat(1000)}`, `?a=${"x".repeat(MAX_PATH)}`, `?${"x".repeat(MAX_PATH)}`],
+];
+
+/** Values of headers, by name; a document's own headers get those of `*` too. */
+const HEADERS: Readonly<Record<string, readonly string[]>> = {
+  "*": ["", " ", "-1", "-", "0", "5", "1e308", "99999999999999999999", "NaN", "a, b", "*", '"a"', "x".repeat(4000), "\u00e9\u00ff"],
+  "content-type": ["", "text/plain", "text/plain;charset=UTF-8", "application/xml", "multipart/form-data", "a/b; charset=utf-16", ";"],
+  accept: ["", "text/html", "text/event-stream", "application/json", "*/*;q=0", ",", "x".repeat(4000)],
+  "accept-encoding": ["gzip", "gzip;q=0", "br, deflate", "*"],
+  "idempotency-key": ["", "a", "b", "x".repeat(255), "x".repeat(256), "\u00e9"],
+  "last-event-id": ["-1", "-", "0", "1", "1.5", "a", "99999999999999999999", "1700000000000-0", "0-", "-0"],
+  prefer: ["return=minimal", "return=representation", 'return="minimal"', "return", ",,;=", "respond-async, wait=10"],
+  "if-none-match": ["*", '"a"', 'W/"a"', ","],
+  "x-api-key": ["a", "\u00e9"],
+  "x-forwarded-host": ["evil.example"],
+  "x-http-method-override": ["DELETE"],
+  "x-fuzz": ["__proto__", "\u00e9"],
+  range: ["bytes=0-1", "bytes=-1", "a"],
+  cookie: ["a=b; ".repeat(100)],
+  origin: ["null", "http://evil.example", "http://localhost:3000", "a"],
+  authorization: ["Bearer a", "Basic !!!", "a"],
+  connection: ["close", "keep-alive, x-fuzz"],
+  te: ["trailers"],
+};
+
+/** Where a request is not as it should be. */
+type Part = "path" | "query" | "header" | "body" | "bytes";
+
+export class FuzzedOperation {
+  readonly name: string;
+  readonly #described: Described;
+  readonly #making: Making;
+  readonly #world: World;
+
+  constructor(name: string, document: ApiDocument, world: World, random: Random) {
+    this.name = name;
+    this.#described = document.of(name);
+    this.#world = world;
+    this.#making = { random, known: world.known, resolve: (reference) => document.resolve(reference) };
+  }
+
+  /** A request with a fault or two; now and then with none. */
+  make(): Attempt {
+    const { random } = this.#making;
+    const [method = "", template = ""] = this.name.split(" ");
+    const hasBody = this.#described.requestBody !== undefined;
+    const hasPath = template.includes("{");
+    const parts: Part[] = [
+      ...(hasBody ? (["body", "body", "body", "body", "bytes"] as const) : []),
+      ...(hasPath ? (["path"] as const) : []),
+      ...(this.#parameters("query").length > 0 ? (["query", "query"] as const) : ["query" as const]),
+      "header",
+    ];
+    const faults = new Set<Part>([random.pick(parts)]);
+    if (random.percent(20)) faults.add(random.pick(parts));
+    if (random.percent(5)) faults.clear();
+    const path = this.#path(template, faults.has("path")) + this.#query(faults.has("query"));
+    const headers = this.#headers(faults.has("header"));
+    const attempt = { name: this.name, method, path, headers };
+    const sends = hasBody || (faults.has("header") && method !== "GET" && random.percent(20));
+    if (!sends) return attempt;
+    const body = this.#body(faults);
+    const type = { "content-type": "application/json", ...headers };
+    return { ...attempt, headers: { ...type, "content-length": String(body.length) }, body };
+  }
+
+  #parameters(kind: string): NonNullable<Described["parameters"]> {
+    return (this.#described.parameters ?? []).filter((parameter) => parameter.in === kind);
+  }
+
+  #path(template: string, wrong: boolean): string {
+    const { random } = this.#making;
+    // A graph's own assistant stays: the other operations are about it.
+    const places = this.name.startsWith("DELETE /assistants") ? this.#world.places.slice(0, 1) : this.#world.places;
+    const place = random.pick(places);
+    const names = [...template.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!);
+    const broken = wrong ? random.pick(names) : undefined;
+    return template.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
+      const good = encodeURIComponent(place[name] ?? "a");
+      if (name !== broken) return good;
+      const way = random.int(10);
+      if (way === 0) return good.toUpperCase();
+      if (way === 1) return crypto.randomUUID();
+      return random.pick(SEGMENTS);
+    });
+  }
+
+  #query(wrong: boolean): string {
+    const { random } = this.#making;
+    const all = this.#parameters("query");
+    const chosen = all.filter((each) => each.required === true || random.percent(30));
+    const pairs = chosen.map(({ name, schema }): [string, string] => {
+      const value = valueOf(schema as Schema, this.#making, name, 1);
+      return [name, text(Array.isArray(value) ? (value[0] ?? "") : value)];
+    });
+    if (!wrong) return written(pairs);
+    if (all.length === 0 || random.percent(20)) return random.pick(QUERIES);
+    const name = random.pick(all).name;
+    const bad = (): string => (random.percent(80) ? random.pick(TEXTS) : text(hostile(random))).slice(0, 1500);
+    pairs.push([name, bad()]);
+    if (random.percent(25)) pairs.push([name, bad()]);
+    if (random.percent(10)) pairs.push([random.pick(KEYS), bad()]);
+    return random.percent(85) ? written(pairs) : `?${name}=${random.pick(SEGMENTS)}`;
+  }
+
+  #headers(wrong: boolean): Record<string, string> {
+    const { random } = this.#making;
+    const own = this.#parameters("header").map(({ name }) => name.toLowerCase());
+    if (!wrong) return {};
+    const name = random.pick([...own, ...own, ...own, ...Object.keys(HEADERS).filter((each) => each !== "*")]);
+    return { [name]: random.pick([...(HEADERS[name] ?? []), ...HEADERS["*"]!]) };
+  }
+
+  #body(faults: ReadonlySet<Part>): Buffer {
+    const { random } = this.#making;
+    let value = this.#goodBody();
+    if (faults.has("body")) value = mutated(value, random);
+    const bytes = Buffer.from(textOf(value));
+    return faults.has("bytes") ? brokenBytes(bytes, random) : bytes;
+  }
+
+  #goodBody(): Json {
+    const { random, known } = this.#making;
+    const content = this.#described.requestBody?.content["application/json"];
+    if (content === undefined) return new Fields();
+    const messages = known[this.name];
+    if (messages !== undefined) return jsonOf(random.pick(messages));
+    if (random.percent(10)) return jsonOf(content.example);
+    return valueOf(content.schema, this.#making);
+  }
+}
+
+const text = (value: Json): string => (typeof value === "string" ? value : textOf(value));
+
+/** Lone surrogates cannot be encoded. */
+const encoded = (value: string): string => encodeURIComponent(value.toWellFormed());
+
+const written = (pairs: readonly (readonly [string, string])[]): string =>
+  pairs.length === 0 ? "" : `?${pairs.map(([name, value]) => `${encoded(name)}=${encoded(value)}`).join("&")}`;
+
+/** What is no JSON any more, or no UTF-8. */
+function brokenBytes(bytes: Buffer, random: Random): Buffer {
+  const at = random.int(bytes.length + 1);
+  const inside = (...more: number[]): Buffer => Buffer.concat([bytes.subarray(0, at), Buffer.from(more), bytes.subarray(at)]);
+  switch (random.int(9)) {
+    case 0:
+      return bytes.subarray(0, at);
+    case 1:
+      return inside(0xff);
+    case 2:
+      return inside(0xc0, 0x80);
+    case 3:
+      return inside(0xed, 0xa0, 0x80);
+    case 4:
+      return inside(0);
+    case 5:
+      return Buffer.concat([Buffer.from([0xef, 0xbb, 0xbf]), bytes]);
+    case 6:
+      return Buffer.from(bytes.toString(), "utf16le");
+    case 7:
+      return Buffer.concat([bytes, bytes]);
+    default:
+      return Buffer.from(random.pick(NO_JSON));
+  }
+}

@@ -1,0 +1,174 @@
+// What fuzzed requests are about: a server with a bit of everything, and threads, runs, assistants, crons, items and deliveries whose ids they
+// mix with wrong ones. Everything is made anew for every operation, because requests delete things.
+import { relative, join, resolve } from "node:path";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import type { Client } from "@langchain/langgraph-sdk";
+import { call } from "./http.ts";
+import { PROJECT } from "./server.ts";
+
+/** Graphs that end by themselves, whatever they are given. */
+const GRAPHS = ["echo", "counter", "tokens", "approval", "subgraph", "memory", "mirror", "odd", "agent", "failing"];
+/** Made from a config or a schema of its own. */
+const OTHER_GRAPHS = { factory: "factory.ts:makeGraph", zod: "zod.ts:graph" };
+
+/** A folder with a project: most graphs of the fixture project, UI components, and a store that embeds. The caller removes it. */
+export function fuzzProject(): { readonly folder: string; remove(): void } {
+  const folder = mkdtempSync(join(tmpdir(), "agent-server-fuzz-"));
+  const at = (...path: string[]): string => `./${relative(folder, resolve(PROJECT, ...path))}`;
+  const graphs = Object.fromEntries([
+    ...GRAPHS.map((id) => [id, `${at("src", `${id}.ts`)}:graph`]),
+    ...Object.entries(OTHER_GRAPHS).map(([id, source]) => [id, at("src", source)]),
+  ]) as Record<string, string>;
+  const config = {
+    graphs,
+    ui: { echo: at("..", "ui-project", "src", "components.tsx") },
+    ui_config: { shared: ["shared-by-the-page"] },
+    store: { index: { dims: 4, embed: `${at("..", "store-project", "src", "embed.ts")}:embed`, fields: ["text"] } },
+    http: { configurable_headers: { includes: ["x-*"] } },
+  };
+  writeFileSync(join(folder, "langgraph.json"), JSON.stringify(config));
+  return { folder, remove: () => rmSync(folder, { recursive: true, force: true }) };
+}
+
+/** Parameters of a path that belong together. */
+export type At = Readonly<Record<string, string>>;
+
+export interface World {
+  /** Things that exist, as the parameters of a path name them. */
+  readonly places: readonly At[];
+  /** Good values by the name of a field. */
+  readonly known: Readonly<Record<string, readonly unknown[]>>;
+}
+
+const GREETING = { messages: [{ role: "user", content: "hello" }] };
+
+/** An input for each graph that makes something of it. */
+const INPUTS: readonly unknown[] = [
+  {},
+  GREETING,
+  { messages: [{ type: "human", content: [{ type: "text", text: "send a letter" }], id: "m1" }] },
+  { topic: "cleaning", log: [] },
+  { ask: true },
+  { how: "class" },
+  { how: "text" },
+  { kinds: ["date", "nan", "bytes", "circular", "proto", "text"] },
+  { total: 1, trail: ["zero"] },
+  null,
+];
+
+/** JSON-RPC and protocol messages: what their schemas say is only that they have a method. */
+function messages(thread_id: string, run_id: string): { readonly commands: unknown[]; readonly mcp: unknown[] } {
+  const start = { assistant_id: "counter", input: {} };
+  return {
+    commands: [
+      { id: 1, method: "run.start", params: start },
+      { id: 2, method: "run.start", params: { ...start, multitaskStrategy: "interrupt", config: {}, metadata: {} } },
+      { id: 3, method: "state.get", params: { keys: ["log"] } },
+      { id: 4, method: "state.listCheckpoints", params: { limit: 2 } },
+      { id: 5, method: "state.fork", params: { checkpoint_id: run_id } },
+      { id: 6, method: "agent.getTree" },
+      { id: 7, method: "input.respond", params: { interrupt_id: run_id, response: "yes" } },
+      { id: 8, method: "input.respond", params: { responses: [{ interrupt_id: run_id, response: 1 }], goto: "act" } },
+      { id: 9, method: "input.inject", params: { thread_id } },
+      { id: 10, method: "subscription.subscribe", params: { channels: ["values"], namespaces: [["a"]], depth: 1 } },
+      { id: 11, method: "subscription.unsubscribe", params: { subscription_id: "1" } },
+      { id: 12, method: "subscription.reconnect", params: { since: 0 } },
+    ],
+    mcp: [
+      { jsonrpc: "2.0", id: 1, method: "initialize", params: { protocolVersion: "2025-06-18", capabilities: {} } },
+      { jsonrpc: "2.0", id: 2, method: "tools/list", params: { cursor: "a" } },
+      { jsonrpc: "2.0", id: 3, method: "tools/call", params: { name: "echo", arguments: GREETING } },
+      { jsonrpc: "2.0", id: 4, method: "tools/call", params: { name: "counter", arguments: {}, context: {} } },
+      { jsonrpc: "2.0", id: "5", method: "ping" },
+      { jsonrpc: "2.0", method: "notifications/initialized" },
+      { jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: 3, reason: "over" } },
+      { jsonrpc: "2.0", id: 6, result: {} },
+      [{ jsonrpc: "2.0", id: 7, method: "ping" }],
+    ],
+  };
+}
+
+/**
+ * Makes a thread that ended, one that asks something, an empty one, an assistant, a cron, an item and a delivery.
+ * @param hook URL that takes a webhook.
+ */
+export async function fuzzWorld(url: string, client: Client, hook: string): Promise<World> {
+  const [ended, asks, empty, assistant, kept] = await Promise.all([
+    client.threads.create({ metadata: { graph_id: "counter" } }),
+    client.threads.create(),
+    client.threads.create(),
+    client.assistants.create({ graphId: "counter", metadata: { made: "for the fuzz test" } }),
+    // The SDK's type knows other words than the API.
+    client.runs.create(null, "echo", { input: GREETING, onCompletion: "keep" as never, webhook: hook }),
+  ]);
+  await Promise.all([
+    client.runs.wait(ended.thread_id, "counter", { input: {} }),
+    client.runs.wait(asks.thread_id, "approval", { input: { topic: "cleaning" } }),
+    client.store.putItem(["fuzz", "items"], "key", { text: "a cat", a: 1 }),
+    client.assistants.update(assistant.assistant_id, { name: "Second" }),
+  ]);
+  const [[run], [question], state, cron, answer] = await Promise.all([
+    client.runs.list(ended.thread_id),
+    client.runs.list(asks.thread_id),
+    client.threads.getState(ended.thread_id),
+    client.crons.create("counter", { schedule: "0 9 1 1 *", input: {} }) as unknown as Promise<{ cron_id: string }>,
+    call(url, "GET", "/internal/webhooks"),
+  ]);
+  const checkpoint_id = state.checkpoint.checkpoint_id!;
+  const thread_ids = [ended, asks, empty].map(({ thread_id }) => thread_id);
+  const others = {
+    assistant_id: assistant.assistant_id,
+    cron_id: cron.cron_id,
+    delivery_id: (answer.json as { delivery_id: string }[])[0]?.delivery_id ?? crypto.randomUUID(),
+    namespace: "inner",
+    file: "entrypoint.js",
+    checkpoint_id,
+  };
+  const places: At[] = [
+    { ...others, thread_id: ended.thread_id, run_id: run!.run_id },
+    { ...others, thread_id: asks.thread_id, run_id: question!.run_id, assistant_id: "subgraph" },
+    { ...others, thread_id: kept.thread_id, run_id: kept.run_id, assistant_id: "echo", file: "scalar.js" },
+    { ...others, thread_id: empty.thread_id, run_id: run!.run_id, assistant_id: "counter" },
+  ];
+  const graphs = [...GRAPHS, ...Object.keys(OTHER_GRAPHS)];
+  const checkpoint = { thread_id: ended.thread_id, checkpoint_ns: "", checkpoint_id };
+  const { commands, mcp } = messages(asks.thread_id, question!.run_id);
+  const known = {
+    thread_id: thread_ids,
+    ids: [thread_ids, thread_ids.slice(1)],
+    thread_ids: [[empty.thread_id], []],
+    assistant_id: [...graphs, assistant.assistant_id],
+    graph_id: graphs,
+    run_id: [run!.run_id, kept.run_id],
+    run_ids: [[run!.run_id, kept.run_id], [kept.run_id]],
+    cron_id: [cron.cron_id],
+    checkpoint_id: [checkpoint_id],
+    checkpoint: [checkpoint, { checkpoint_id }, { checkpoint_ns: "" }],
+    before: [checkpoint_id, { checkpoint_id }, { configurable: { checkpoint_id } }],
+    after: ["-1", "-", "0", "5"],
+    namespace: [["fuzz", "items"], ["fuzz"]],
+    namespace_prefix: [["fuzz"], []],
+    key: ["key", "other"],
+    query: ["cat", ""],
+    schedule: ["0 9 1 1 *", "0 0 29 2 *"],
+    timezone: ["Europe/Zurich", "UTC"],
+    webhook: [hook],
+    input: INPUTS,
+    values: [{ total: 1 }, { messages: [] }, {}, null],
+    metadata: [{ a: 1 }, {}, { made: "for the fuzz test" }],
+    as_node: ["one", "ten", "__start__", "ask"],
+    goto: ["ten", [{ node: "one", input: {} }]],
+    interrupt_before: ["*", ["ten"]],
+    interrupt_after: ["*", ["one"]],
+    recursion_limit: [25, 3],
+    // A longer delay is no hang, but nobody can wait for it.
+    after_seconds: [0, 0.01],
+    extract: [{ total: "values.total", last: "values.trail[-1]" }],
+    channels: [["values", "lifecycle"], ["custom:a"], ["updates", "messages", "checkpoints"]],
+    name: ["weather", "A name"],
+    include: ["ttl"],
+    xray: ["true", "1"],
+  };
+  return { places, known: { ...known, "POST /threads/{thread_id}/commands": commands, "POST /mcp": mcp } };
+}
