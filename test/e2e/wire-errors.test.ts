@@ -295,8 +295,6 @@ describe("422: JSON, but not what was asked for", () => {
     await refused(422, "GET", `${path}?stream_mode=everything`);
     await refused(422, "GET", path, { headers: { "last-event-id": "yesterday" } });
   });
-    expect(detail).toContain("webhook");
-  });
 
   test("the detail names what is wrong", async () => {
     const body = { assistant_id: "counter", stream_mode: "everything", config: { recursion_limit: 0 } };

@@ -8,7 +8,7 @@ export interface InitFlags {
 }
 
 /** Names of the folders in templates/. */
-export const TEMPLATES = ["agent", "echo"] as const;
+export const TEMPLATES = ["agent", "echo", "a2a-pair"] as const;
 
 /** Adds the command to `program`. */
 export function registerInit(program: Command, cli: Cli): void {
@@ -19,7 +19,7 @@ export function registerInit(program: Command, cli: Cli): void {
     .addOption(
       new Option(
         "-t, --template <name>",
-        "agent: tools, human approval, memory; echo: one node. Both run without a model key",
+        "agent: tools, human approval, memory; echo: one node; a2a-pair: two agents that talk to each other. All run without a model key",
       )
         .choices(TEMPLATES)
         .default("agent"),
