@@ -122,6 +122,7 @@ describe("the packed files", () => {
       "bin",
       "dist",
       "langgraph.json.example",
+      "langgraph.schema.json",
       "package.json",
       "templates",
     ]);
@@ -159,6 +160,16 @@ test(
     const first = await dev(project);
     const page = await fetch(`${first.url}/docs/scalar.js`);
     expect([page.status, (await page.text()).length > 1_000_000]).toEqual([200, true]);
+    const script = `import { startTestServer } from "agent-server/testing";
+      const server = await startTestServer();
+      const post = async (path, body) =>
+        (await fetch(server.url + path, { method: "POST", body: JSON.stringify(body) })).json();
+      await post("/runs/crons", { assistant_id: "agent", schedule: "0 9 * * *", on_run_completed: "keep" });
+      await server.clock.advance(7 * 24 * 60 * 60 * 1000);
+      console.log(await post("/threads/count", {}));
+      await server.stop();`;
+    const week = await run(project, process.execPath, "--input-type=module", "--eval", script);
+    expect(week.stdout.trim()).toBe("7");
     const hello = await run(project, "npx", "agent-server", "invoke", "hello");
     expect(answerIn(hello.stdout)).toMatch(/^You said: hello\n/);
     const [, thread] = /^thread (\S+)$/m.exec(hello.stderr) ?? [];
