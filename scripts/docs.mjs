@@ -21,14 +21,23 @@ const MORE_VARIABLES = [
   ["LANGCHAIN_TRACING", "another name of `LANGSMITH_TRACING`"],
   ["LANGCHAIN_TRACING_V2", "another name of `LANGSMITH_TRACING`"],
   ["LANGGRAPH_API_KEY", "used when `AGENT_SERVER_API_KEY` is not set"],
+  ["LANGGRAPH_AUTH", "JSON, as the config key `auth`. This and its like win over the config file, name by name"],
+  ["LANGGRAPH_CHECKPOINTER", "JSON, as the config key `checkpointer`"],
   [
     "LANGGRAPH_CONFIG",
     'JSON `{"graph": {…config, "context": {…}}}`: config and context of the assistants that the graphs of the config have',
   ],
+  ["LANGGRAPH_ENCRYPTION", "refused: this version does not encrypt what it stores"],
+  ["LANGGRAPH_HTTP", "JSON, as the config key `http`"],
   [
     "LANGGRAPH_SCHEMA_RESOLVE_TIMEOUT_MS",
     "milliseconds that a request for schemas waits for TypeScript types to be read; default `30000`. Afterwards it gets what is known without them",
   ],
+  ["LANGGRAPH_STORE", "JSON, as the config key `store`"],
+  ["LANGGRAPH_UI", "JSON, as the config key `ui`"],
+  ["LANGGRAPH_UI_CONFIG", "JSON, as the config key `ui_config`"],
+  ["LANGGRAPH_WEBHOOKS", "JSON, as the config key `webhooks`"],
+  ["LANGSERVE_GRAPHS", "JSON, as the config key `graphs`; a project without a config file may have its graphs here"],
   ["LANGSMITH_API_KEY", "used when neither of the two is set; LangSmith's own key as well, for traces of runs"],
   [
     "LANGSMITH_TRACING",

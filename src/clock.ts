@@ -11,8 +11,11 @@ export interface Timers extends Clock {
   at(time: number, wake: () => void): () => void;
 }
 
-/** setTimeout takes no longer delays. */
-const LONGEST_DELAY_MS = 2 ** 31 - 1;
+/**
+ * Milliseconds after which the time is looked at again: a timer stands still while the machine sleeps, and does not see that its clock was
+ * set. A cron at nine must come at nine after a night of that.
+ */
+const LONGEST_DELAY_MS = 30_000;
 
 /** The clock of this machine. */
 export const systemTimers: Timers = {

@@ -6,10 +6,13 @@ export class ApiError extends Error {
   override readonly name = "ApiError";
   readonly status: number;
   readonly detail: string;
-  constructor(status: number, detail: string) {
+  /** Further headers of the answer. */
+  readonly headers: Readonly<Record<string, string>> | undefined;
+  constructor(status: number, detail: string, headers?: Readonly<Record<string, string>>) {
     super(detail);
     this.status = status;
     this.detail = detail;
+    this.headers = headers;
   }
 }
 

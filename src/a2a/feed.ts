@@ -16,7 +16,7 @@ const MODES: ReadonlySet<string> = new Set(["messages-tuple"]);
 export class TaskFeed {
   readonly id: string;
   readonly contextId: string;
-  readonly #onLeft: (feed: TaskFeed, run: ActiveRun) => void;
+  readonly #onLeft: (feed: TaskFeed) => void;
   readonly #onEmpty: (feed: TaskFeed) => void;
   readonly #channels = new Set<EventChannel>();
   #run: ActiveRun | undefined;
@@ -28,7 +28,7 @@ export class TaskFeed {
   /** @param onLeft a run of the task has ended without stopping it. @param onEmpty nobody looks any more. */
   constructor(
     { id, contextId }: Pick<TaskRecord, "id" | "contextId">,
-    onLeft: (feed: TaskFeed, run: ActiveRun) => void,
+    onLeft: (feed: TaskFeed) => void,
     onEmpty: (feed: TaskFeed) => void,
   ) {
     this.id = id;
@@ -58,10 +58,9 @@ export class TaskFeed {
     return text === undefined ? undefined : responseArtifact(this.id, [{ kind: "text", text }]);
   }
 
-  /** Tells what a run of the task does, from as early on as it can still be read. */
+  /** Tells what a run of the task does, from as early on as it can still be read; a run that is followed already goes first. */
   follow(run: ActiveRun): void {
-    if (this.#run === run) return;
-    this.#release();
+    if (this.#run !== undefined) return;
     this.#run = run;
     this.#chunks = new ResponseChunks(({ text, append, lastChunk }) => {
       this.#artifact(responseArtifact(this.id, [{ kind: "text", text }]), append, lastChunk);
@@ -71,7 +70,10 @@ export class TaskFeed {
     this.#reader.onWake(() => this.#schedule());
     this.#schedule();
     void run.ended.then(() => {
-      if (this.#run === run) this.#onLeft(this, run);
+      if (this.#run !== run) return;
+      this.#pump();
+      this.#release();
+      this.#onLeft(this);
     });
   }
 

@@ -1,4 +1,5 @@
 // The task model of A2A as this server has it, once: both generations of the protocol are only other spellings of it (v03/, v1/).
+import type { Assistant } from "../resources/assistant.ts";
 import type { Json } from "../resources/json.ts";
 
 /** States of a task, in the spelling of 0.3. This server never rejects a task and never asks for credentials. */
@@ -98,6 +99,12 @@ export interface PushConfig {
 
 /** Who asks: tasks are seen by their owner only. Null as long as nobody is told from another. */
 export type Owner = string | null;
+
+/** For whom an operation is done: the agent that was addressed, and who asks. */
+export interface Addressed {
+  readonly assistant: Assistant;
+  readonly owner: Owner;
+}
 
 /** What a message asks for, whatever generation it was written in. */
 export interface SendRequest {

@@ -93,9 +93,11 @@ export function historyOf(
 ): Message[] {
   if (limit === 0) return [];
   const history: Message[] = [];
+  const inThread = new Set(messages.map(({ id }) => id));
   let next = 0;
   const aside = (at: number): void => {
-    for (; next < exchanges.length && exchanges[next]!.at <= at; next++) history.push(...exchanges[next]!.messages);
+    for (; next < exchanges.length && exchanges[next]!.at <= at; next++)
+      history.push(...exchanges[next]!.messages.filter(({ messageId }) => !inThread.has(messageId)));
   };
   for (const [at, message] of messages.entries()) {
     aside(at);

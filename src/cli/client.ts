@@ -24,6 +24,13 @@ export interface OpenStream {
   readonly location: string | null;
 }
 
+/** An answer of any kind. */
+export interface Exchange {
+  readonly status: number;
+  readonly type: string;
+  readonly body: AsyncIterable<Uint8Array>;
+}
+
 /** The answer of the server was an error; `status` tells which. */
 export class HttpCliError extends CliError {
   readonly status: number;
@@ -52,8 +59,10 @@ export class Client {
 
   constructor(target: Target, env: Io["env"]) {
     this.target = target;
-    const key = env["AGENT_SERVER_API_KEY"] ?? env["LANGGRAPH_API_KEY"] ?? env["LANGSMITH_API_KEY"];
-    this.#headers = key ? { "x-api-key": key } : {};
+    const own = env["AGENT_SERVER_API_KEY"];
+    const key = own ?? env["LANGGRAPH_API_KEY"] ?? env["LANGSMITH_API_KEY"];
+    // Authentication of a project's own looks at the one or the other.
+    this.#headers = key ? { "x-api-key": key, ...(own ? { authorization: `Bearer ${own}` } : {}) } : {};
   }
 
   /** The JSON of a GET. */
@@ -88,6 +97,17 @@ export class Client {
     };
   }
 
+  /** Sends a POST and returns what comes, errors as well: for protocols that have errors of their own. */
+  async exchange(path: string, options: RequestOptions): Promise<Exchange> {
+    const response = await this.#send<"stream">("POST", path, options, { responseType: "stream", ignoreResponseError: true });
+    const body = response._data as unknown as AsyncIterable<Uint8Array> | undefined;
+    return {
+      status: response.status,
+      type: response.headers.get("content-type") ?? "",
+      body: this.#read(body ?? new Response("").body!, options.signal),
+    };
+  }
+
   async *#read(body: AsyncIterable<Uint8Array>, signal: AbortSignal | undefined): AsyncGenerator<Uint8Array> {
     try {
       yield* body;
@@ -111,7 +131,7 @@ export class Client {
     method: Method,
     path: string,
     { query, headers, ...rest }: RequestOptions,
-    as: { responseType: R },
+    as: { responseType: R; ignoreResponseError?: boolean },
   ) {
     try {
       return await ofetch.raw<string, R>(this.target.url + path, {

@@ -35,7 +35,7 @@ export async function findServer(flags: TargetFlags, io: Pick<Io, "env" | "cwd">
 }
 
 /** The state folder of the nearest project upward from `cwd`; of `cwd` itself when no folder has a config. */
-async function stateFolder(cwd: string): Promise<string> {
+export async function stateFolder(cwd: string): Promise<string> {
   const { findConfig } = await import("../config/find.ts");
   for (let folder = cwd; ; folder = dirname(folder)) {
     const config = await findConfig({ cwd: folder });

@@ -4,7 +4,14 @@ import { EXIT } from "../errors.ts";
 /** Variable, and what it does. */
 export const ENVIRONMENT: readonly (readonly [name: string, meaning: string])[] = [
   ["AGENT_SERVER_URL", "the server that the client commands talk to; `--url` wins"],
-  ["AGENT_SERVER_API_KEY", "sent as `X-Api-Key`; `LANGGRAPH_API_KEY` and `LANGSMITH_API_KEY` count when it is not set"],
+  [
+    "AGENT_SERVER_API_KEY",
+    "sent by the client commands as `X-Api-Key` and as `Authorization: Bearer`; `LANGGRAPH_API_KEY` and `LANGSMITH_API_KEY` count when it is not set, and are sent as `X-Api-Key` only",
+  ],
+  [
+    "AGENT_SERVER_API_KEYS",
+    "keys with commas between them, one of which every request to `dev` must show, but for `/ok`; `--api-key` and `--api-key-file` add to them",
+  ],
   ["AGENT_SERVER_WEBHOOK_SECRET", "the secret of `webhooks listen`; `--secret` wins"],
   ["AGENT_SERVER_PORT", "the port of `dev`; `--port` wins"],
   ["AGENT_SERVER_DEBUG", "`1` prints a stack trace with an unexpected error"],

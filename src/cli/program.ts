@@ -1,10 +1,15 @@
 // The program as commander knows it: every command, its flags and its help. Commands load what they need only when they run,
 // so that `--help` and `--version` answer at once.
 import { Command, type ErrorOptions, type HelpContext } from "commander";
+import { registerCheck } from "./commands/check.ts";
+import { registerA2A } from "./commands/a2a.ts";
 import { registerCrons } from "./commands/crons.ts";
 import { registerDev } from "./commands/dev.ts";
+import { registerDoctor } from "./commands/doctor.ts";
 import { registerInit } from "./commands/init.ts";
 import { registerInvoke } from "./commands/invoke.ts";
+import { registerKeys } from "./commands/keys.ts";
+import { registerSchema } from "./commands/schema.ts";
 import { registerStream } from "./commands/stream.ts";
 import { registerThreads } from "./commands/threads.ts";
 import { registerWebhooks } from "./commands/webhooks.ts";
@@ -67,11 +72,17 @@ export function buildProgram(io: Io): { program: Command; cli: Cli } {
   program.commandsGroup("Serve:");
   registerDev(program, cli);
   registerInit(program, cli);
+  registerKeys(program, cli);
+  program.commandsGroup("Look at a project:");
+  registerCheck(program, cli);
+  registerDoctor(program, cli);
+  registerSchema(program, cli);
   program.commandsGroup("Talk to a running server:");
   registerInvoke(program, cli);
   registerStream(program, cli);
   registerThreads(program, cli);
   registerCrons(program, cli);
   registerWebhooks(program, cli);
+  registerA2A(program, cli);
   return { program, cli };
 }

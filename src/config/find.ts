@@ -5,9 +5,9 @@ import { CliError, EXIT } from "../errors.ts";
 import { readError, errorCode } from "./read.ts";
 
 /** The names looked for in a folder, in this order. */
-export const CONFIG_NAMES = ["langgraph.json", "langgraph.yaml", "langgraph.yml"] as const;
+export const CONFIG_NAMES = ["langgraph.json", "langgraph.jsonc", "langgraph.yaml", "langgraph.yml"] as const;
 
-const EXTENSIONS = [".json", ".yaml", ".yml"];
+const EXTENSIONS = [".json", ".jsonc", ".yaml", ".yml"];
 
 /**
  * The absolute path of the config file; null when none was named and `cwd` has none.

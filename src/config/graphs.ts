@@ -1,12 +1,11 @@
 // Resolves the entries of `graphs` to absolute files, and points at every entry whose file cannot be found.
-import { existsSync } from "node:fs";
-import { readdir, stat } from "node:fs/promises";
-import { basename, dirname, extname, isAbsolute, join, relative, resolve, sep } from "node:path";
-import { checkGraphPath, isModuleFile, splitGraphPath } from "./graph-path.ts";
+import { stat } from "node:fs/promises";
+import { resolve } from "node:path";
+import { checkGraphPath, splitGraphPath } from "./graph-path.ts";
+import { missingFileHint } from "./nearby.ts";
 import { errorCode } from "./read.ts";
 import { isRecord } from "./source.ts";
 import type { ConfigPath, ConfigSource, Problem } from "./source.ts";
-import { nearest } from "./suggest.ts";
 import type { Diagnostic, GraphSpec } from "./types.ts";
 
 /**
@@ -71,38 +70,6 @@ async function checkFile(
       return { message: `The file of graph "${id}" cannot be read (${code}): ${absolute}` };
     }
   }
-  const { guess, others } = await lookAround(absolute);
-  const exportName = text.slice(file.length);
-  const message = `The file of graph "${id}" does not exist: ${absolute}`;
-  if (guess !== undefined) return { message, hint: `Did you mean "${written(guess, file, root)}${exportName}"?` };
-  if (file.includes("\\") && existsSync(resolve(root, file.replaceAll("\\", "/")))) {
-    return { message, hint: `Did you mean "${file.replaceAll("\\", "/")}${exportName}"?` };
-  }
-  if (others.length > 0) return { message, hint: `That folder has ${others.join(", ")}.` };
-  return { message, hint: `Paths count from the folder of the config file, ${root}.` };
-}
-
-/** Looks in the deepest folder of the path that exists: for a name like the missing one, and for what there is instead. */
-async function lookAround(absolute: string): Promise<{ guess?: string; others: string[] }> {
-  let missing = absolute;
-  while (!existsSync(dirname(missing)) && dirname(missing) !== missing) missing = dirname(missing);
-  const folder = dirname(missing);
-  const names = await readdir(folder).catch(() => []);
-  if (missing === absolute) {
-    const files = names.filter((name) => isModuleFile(name) && !/\.d\.[cm]?ts$/.test(name)).toSorted();
-    const stem = (name: string) => basename(name, extname(name));
-    // agent.js for agent.ts is a likelier mistake than any misspelling.
-    const guess = files.find((name) => stem(name) === stem(absolute)) ?? nearest(basename(absolute), files);
-    return { ...(guess === undefined ? {} : { guess: join(folder, guess) }), others: files.slice(0, 5) };
-  }
-  const similar = nearest(basename(missing), names);
-  const guess = similar === undefined ? undefined : join(folder, similar, relative(missing, absolute));
-  return guess !== undefined && existsSync(guess) ? { guess, others: [] } : { others: [] };
-}
-
-/** The path in the style in which the user wrote the wrong one. */
-function written(absolute: string, original: string, root: string): string {
-  if (isAbsolute(original)) return absolute;
-  const path = relative(root, absolute).split(sep).join("/");
-  return path.startsWith(".") || !original.startsWith(".") ? path : `./${path}`;
+  const hint = missingFileHint(file, text.slice(file.length), root);
+  return { message: `The file of graph "${id}" does not exist: ${absolute}`, hint };
 }

@@ -1,11 +1,15 @@
-// Says where and why a JSON text is broken, and where each key and value of a good one stands.
-// JSON.parse stays the judge of what is valid: its messages differ between Node versions and rarely name the real mistake.
-import { explainStrayText, explainWord } from "./json-reasons.ts";
+// Reads JSON as editors write it, with comments and trailing commas, and says where each key and value stands and everything that is wrong.
+// JSON.parse would say one thing only, in words that differ between Node versions and rarely name the real mistake.
+import { JsonEnd, JsonTokens } from "./json-tokens.ts";
+import type { JsonProblem } from "./json-tokens.ts";
+import type { Span } from "./source.ts";
 
-/** Where one value stands: `start` and `end` are offsets; containers also know their children. */
+/** One value: `start` and `end` are offsets; containers also know their children. */
 export interface JsonNode {
   readonly start: number;
   readonly end: number;
+  /** Undefined when nobody can tell what was meant. */
+  readonly value: unknown;
   readonly entries?: ReadonlyMap<string, JsonEntry>;
   readonly items?: readonly JsonNode[];
 }
@@ -17,7 +21,7 @@ export interface JsonEntry {
   readonly value: JsonNode;
 }
 
-/** A key that its object has already; the last one wins in JSON.parse, silently. */
+/** A key that its object has already; the last one would win, silently. */
 export interface DuplicateKey {
   readonly key: string;
   readonly start: number;
@@ -25,213 +29,154 @@ export interface DuplicateKey {
   readonly firstStart: number;
 }
 
-/** The first mistake in a text that is not JSON. */
-export class JsonProblem extends Error {
-  readonly offset: number;
-  readonly length: number;
-  readonly hint: string | undefined;
-  constructor(message: string, offset: number, length = 1, hint?: string) {
-    super(message);
-    this.offset = offset;
-    this.length = length;
-    this.hint = hint;
-  }
+/** What a text holds. */
+export interface JsonScan {
+  /** Null when the text cannot be read to its end; `problems` then says why. */
+  readonly root: JsonNode | null;
+  /** Mistakes, in the order of the text. With a root they are such that it is clear what was meant. */
+  readonly problems: readonly JsonProblem[];
+  readonly duplicates: readonly DuplicateKey[];
+  /** Comments and trailing commas, which other readers of JSON may refuse. */
+  readonly extras: readonly Span[];
 }
 
 const MAX_DEPTH = 200;
-const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
-const WORD = /[\p{L}_$][\p{L}\p{N}_$]*/uy;
 
-/**
- * The positions of everything in `text`, and its duplicate keys.
- * @throws JsonProblem at the first mistake.
- */
-export function scanJson(text: string): { root: JsonNode; duplicates: DuplicateKey[] } {
+/** Reads `text`. */
+export function scanJson(text: string): JsonScan {
   const scanner = new Scanner(text);
-  return { root: scanner.document(), duplicates: scanner.duplicates };
+  const { problems, duplicates, extras } = scanner;
+  try {
+    return { root: scanner.document(), problems, duplicates, extras };
+  } catch (error) {
+    if (error instanceof JsonEnd) return { root: null, problems, duplicates, extras };
+    throw error;
+  }
 }
 
-class Scanner {
+class Scanner extends JsonTokens {
   readonly duplicates: DuplicateKey[] = [];
-  readonly #text: string;
-  #at = 0;
-
-  constructor(text: string) {
-    this.#text = text;
-  }
 
   document(): JsonNode {
-    if (this.#text.trim() === "") {
-      throw new JsonProblem(
-        "The file is empty.",
-        0,
-        1,
-        'Write at least { "graphs": { "agent": "./src/agent.ts:graph" } }',
-      );
+    if (this.text.trim() === "") {
+      this.fail("The file is empty.", 0, 1, 'Write at least { "graphs": { "agent": "./src/agent.ts:graph" } }');
+    }
+    const char = this.peek();
+    if (/^[\w$-]+:(?:\s|$)/.test(this.text.slice(this.at, this.at + 100))) {
+      const hint = "Give the file a name that ends in .yaml, or write it as JSON.";
+      this.fail("This is YAML, and the file's name ends in .json.", this.at, 1, hint);
     }
     const root = this.#value(0);
-    if (this.#peek() !== "") {
-      throw new JsonProblem("There is text after the end of the config.", this.#at, 1, "Remove everything after it.");
-    }
+    // Bare text at the root is no JSON with a mistake: what follows would only be noise.
+    if (this.problems.length > 0 && !/[{["]/.test(char)) throw new JsonEnd();
+    if (this.peek() !== "")
+      this.mend("There is text after the end of the config.", this.at, 1, "Remove everything after it.");
     return root;
   }
 
-  /** The next character that is not white space; empty at the end. */
-  #peek(): string {
-    while (/[ \t\r\n]/.test(this.#text.charAt(this.#at))) this.#at++;
-    const char = this.#text.charAt(this.#at);
-    const problem = explainStrayText(this.#text, this.#at);
-    if (problem) throw new JsonProblem(problem.message, this.#at, problem.length, problem.hint);
-    return char;
-  }
-
   #value(depth: number): JsonNode {
-    const char = this.#peek();
-    if (depth > MAX_DEPTH) throw new JsonProblem(`Nested deeper than ${MAX_DEPTH} levels.`, this.#at);
+    const char = this.peek();
+    const start = this.at;
+    if (depth > MAX_DEPTH) this.fail(`Nested deeper than ${MAX_DEPTH} levels.`, start);
     if (char === "{") return this.#object(depth);
     if (char === "[") return this.#array(depth);
-    if (char === '"') return this.#string();
-    if (/[-+.\d]/.test(char)) return this.#number();
-    const start = this.#at;
-    const word = this.#match(WORD);
-    if (word === "true" || word === "false" || word === "null") return { start, end: this.#at };
-    if (word !== "") {
-      const { message, hint } = explainWord(word);
-      throw new JsonProblem(message, start, word.length, hint);
+    if (char === "") this.fail("The file ends where a value is expected.", this.text.trimEnd().length);
+    if (/[,\]}]/.test(char)) {
+      this.mend(`A value is missing before "${char}".`, start);
+      return { start, end: start, value: undefined };
     }
-    if (char === "") throw new JsonProblem("The file ends where a value is expected.", this.#lastText());
-    if (/[,:\]}]/.test(char)) throw new JsonProblem(`A value is missing before "${char}".`, start);
-    throw new JsonProblem(`"${char}" is not allowed here: a value is expected.`, start);
+    const scalar = this.scalar(char);
+    if (scalar) return { start, end: this.at, value: scalar.value };
+    return this.fail(`"${char}" is not allowed here: a value is expected.`, start);
   }
 
   #object(depth: number): JsonNode {
-    const start = this.#at++;
+    const start = this.at++;
     const entries = new Map<string, JsonEntry>();
+    const value: Record<string, unknown> = {};
     let comma = -1;
-    for (;;) {
-      const char = this.#peek();
-      if (char === "}" && comma < 0) break;
-      this.#checkItem(char, start, comma, "}");
-      if (char !== '"') this.#failKey();
-      const keyNode = this.#string();
-      const key = JSON.parse(this.#text.slice(keyNode.start, keyNode.end)) as string;
-      const colon = this.#peek();
-      if (colon !== ":") {
-        throw new JsonProblem(
-          colon === "=" ? 'A key is followed by ":", not "=".' : `A colon is missing after the key "${key}".`,
-          colon === "=" ? this.#at : keyNode.end,
-        );
-      }
-      this.#at++;
-      const value = this.#value(depth + 1);
+    do {
+      const char = this.#item(start, comma, "}");
+      if (char === "}") break;
+      const { offset, length, value: key } = this.key(char);
+      const keyEnd = offset + length;
+      this.#colon(key, keyEnd);
+      const child = this.#value(depth + 1);
       const first = entries.get(key);
-      if (first) this.duplicates.push({ key, start: keyNode.start, end: keyNode.end, firstStart: first.keyStart });
-      entries.set(key, { keyStart: keyNode.start, keyEnd: keyNode.end, value });
-      comma = this.#separator(value.end, start, "}");
-      if (comma < 0) break;
-    }
-    return { start, end: ++this.#at, entries };
+      if (first) this.duplicates.push({ key, start: offset, end: keyEnd, firstStart: first.keyStart });
+      entries.set(key, { keyStart: offset, keyEnd, value: child });
+      // As JSON.parse does it: `__proto__` is a key like any other.
+      if (child.value !== undefined)
+        Object.defineProperty(value, key, {
+          value: child.value,
+          enumerable: true,
+          configurable: true,
+          writable: true,
+        });
+      comma = this.#separator(child.end, start, "}");
+    } while (comma >= 0);
+    return { start, end: ++this.at, value, entries };
   }
 
   #array(depth: number): JsonNode {
-    const start = this.#at++;
+    const start = this.at++;
     const items: JsonNode[] = [];
     let comma = -1;
-    for (;;) {
-      const char = this.#peek();
-      if (char === "]" && comma < 0) break;
-      this.#checkItem(char, start, comma, "]");
+    do {
+      if (this.#item(start, comma, "]") === "]") break;
       const item = this.#value(depth + 1);
-      items.push(item);
+      if (item.value !== undefined) items.push(item);
       comma = this.#separator(item.end, start, "]");
-      if (comma < 0) break;
-    }
-    return { start, end: ++this.#at, items };
+    } while (comma >= 0);
+    return { start, end: ++this.at, value: items.map((item) => item.value), items };
   }
 
-  /** Refuses what cannot begin an item of the container that opened at `open`. */
-  #checkItem(char: string, open: number, comma: number, close: string): void {
-    if (char === "") this.#failUnclosed(open);
-    if (char === close) {
-      throw new JsonProblem(`A comma before "${close}" is not allowed in JSON.`, comma, 1, "Remove the comma.");
+  /** The first character of the next item of the container that opened at `open`, or its end. */
+  #item(open: number, comma: number, close: string): string {
+    for (;;) {
+      const char = this.peek();
+      if (char === "") this.#failUnclosed(open);
+      if (char === close && this.text.charAt(comma) === ",") this.extras.push({ offset: comma, length: 1 });
+      if (char !== ",") return char;
+      this.mend("There is a comma too many.", this.at++, 1, "Remove the comma.");
     }
-    if (char === ",") throw new JsonProblem("There is a comma too many.", this.#at, 1, "Remove the comma.");
+  }
+
+  #colon(key: string, keyEnd: number): void {
+    const char = this.peek();
+    if (char === ":") this.at++;
+    else if (char === "=") this.mend('A key is followed by ":", not "=".', this.at++);
+    else {
+      const message = `A colon is missing after the key "${key}".`;
+      if (char === "" || /[,\]}]/.test(char)) this.fail(message, keyEnd);
+      this.mend(message, keyEnd);
+    }
   }
 
   /** Steps over a comma and gives its offset; -1 when the container closes here. */
   #separator(previousEnd: number, open: number, close: string): number {
-    const char = this.#peek();
-    if (char === ",") return this.#at++;
+    const char = this.peek();
+    if (char === ",") return this.at++;
     if (char === close) return -1;
     if (char === "") this.#failUnclosed(open);
     if (char === "}" || char === "]") {
-      throw new JsonProblem(`"${this.#text.charAt(open)}" is closed by "${char}"; "${close}" is expected.`, this.#at);
+      this.fail(`"${this.text.charAt(open)}" is closed by "${char}"; "${close}" is expected.`, this.at);
     }
-    if (char === ";") throw new JsonProblem('Items are separated by ",", not ";".', this.#at);
-    throw new JsonProblem("A comma is missing here.", previousEnd, 1, "Separate entries by commas.");
-  }
-
-  #string(): JsonNode {
-    const start = this.#at++;
-    for (;;) {
-      const char = this.#text.charAt(this.#at);
-      if (char === '"') return { start, end: ++this.#at };
-      if (char === "" || char === "\n" || char === "\r") {
-        throw new JsonProblem("The closing double quote is missing.", start, this.#at - start);
-      }
-      if (char < " ") {
-        throw new JsonProblem(
-          char === "\t"
-            ? "A tab inside text must be written as \\t."
-            : "A control character inside text is not allowed.",
-          this.#at,
-        );
-      }
-      if (char === "\\") {
-        const escape = /\\(?:["\\/bfnrt]|u[\da-fA-F]{4})/y;
-        const backslash = this.#at;
-        if (this.#match(escape) === "") {
-          const hint = "Write \\\\ for a backslash; in paths, / works everywhere.";
-          throw new JsonProblem("A backslash cannot stand alone in JSON text.", backslash, 2, hint);
-        }
-      } else this.#at++;
+    if (char === ";") {
+      this.mend('Items are separated by ",", not ";".', this.at);
+      return this.at++;
     }
-  }
-
-  #number(): JsonNode {
-    const start = this.#at;
-    const matched = this.#match(NUMBER);
-    const rest = this.#match(/[\w.+]+/y);
-    if (matched === "" || rest !== "") {
-      const length = Math.max(1, this.#at - start);
-      throw new JsonProblem(`"${this.#text.slice(start, start + length)}" is not a JSON number.`, start, length);
-    }
-    return { start, end: this.#at };
-  }
-
-  #failKey(): never {
-    const start = this.#at;
-    const word = this.#match(WORD);
-    if (word !== "") {
-      throw new JsonProblem("Keys must be in double quotes.", start, word.length, `Write "${word}".`);
-    }
-    throw new JsonProblem("A key in double quotes is expected here.", start);
+    const message = "A comma is missing here.";
+    const hint = "Separate entries by commas.";
+    // Without a space it is rather a quote inside text, which would make nonsense of all that follows.
+    const isItem = this.at > previousEnd && (close === "]" ? char !== ":" : this.isKey(char));
+    if (!isItem) this.fail(message, previousEnd, 1, hint);
+    this.mend(message, previousEnd, 1, hint);
+    return previousEnd;
   }
 
   #failUnclosed(open: number): never {
-    const char = this.#text.charAt(open);
-    throw new JsonProblem(`"${char}" is never closed: a "${char === "{" ? "}" : "]"}" is missing.`, open);
-  }
-
-  /** The offset just after the last visible character: a place that a frame can show. */
-  #lastText(): number {
-    return this.#text.trimEnd().length;
-  }
-
-  #match(pattern: RegExp): string {
-    pattern.lastIndex = this.#at;
-    const found = pattern.exec(this.#text)?.[0] ?? "";
-    this.#at += found.length;
-    return found;
+    const char = this.text.charAt(open);
+    return this.fail(`"${char}" is never closed: a "${char === "{" ? "}" : "]"}" is missing.`, open);
   }
 }

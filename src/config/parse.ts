@@ -1,7 +1,7 @@
 // Turns the text of a config file into a value with positions, or into diagnostics that say what is wrong with the text.
-// `.json` never goes through the YAML library: it reads `{"a": 1 "b": 2}` as one entry, without an error.
+// JSON never goes through the YAML library: it reads `{"a": 1 "b": 2}` as one entry, without an error.
 import { basename, extname } from "node:path";
-import { JsonProblem, scanJson } from "./json.ts";
+import { scanJson } from "./json.ts";
 import type { JsonNode } from "./json.ts";
 import { ConfigSource, diagnosticAt, isRecord } from "./source.ts";
 import type { ConfigPath, Span } from "./source.ts";
@@ -19,47 +19,37 @@ const EXAMPLE_YAML = "Write at least two lines: graphs: and, indented, agent: ./
 /** Parses the text of the config file `file`; the name's extension decides between JSON and YAML. */
 export async function parseConfig(file: string, text: string): Promise<ParseResult> {
   const source = text.replace(/^\u{FEFF}/u, "");
-  return extname(file).toLowerCase() === ".json" ? parseJson(file, source) : parseYamlFile(file, source);
+  return isJson(file) ? parseJson(file, source) : parseYamlFile(file, source);
+}
+
+function isJson(file: string): boolean {
+  return [".json", ".jsonc"].includes(extname(file).toLowerCase());
 }
 
 function parseJson(file: string, text: string): ParseResult {
-  let value: unknown;
-  let scanned: ReturnType<typeof scanJson>;
-  try {
-    value = JSON.parse(text);
-    scanned = scanJson(text);
-  } catch (error) {
-    return { source: null, diagnostics: [explainJson(file, text, error)] };
-  }
-  const diagnostics = scanned.duplicates.map(({ key, start, end, firstStart }) =>
-    diagnosticAt(
-      file,
-      text,
-      { offset: start, length: end - start },
-      {
-        severity: "error",
-        message: `The key "${key}" is given twice.`,
-        hint: `Line ${lineOf(text, firstStart)} has it too; only the last one would count. Remove or rename one of them.`,
-      },
+  const { root, problems, duplicates, extras } = scanJson(text);
+  const diagnostics = [
+    ...problems.map(({ span, ...problem }) => diagnosticAt(file, text, span, { severity: "error", ...problem })),
+    ...duplicates.map(({ key, start, end, firstStart }) =>
+      diagnosticAt(
+        file,
+        text,
+        { offset: start, length: end - start },
+        {
+          severity: "error",
+          message: `The key "${key}" is given twice.`,
+          hint: `Line ${lineOf(text, firstStart)} has it too; only the last one would count. Remove or rename one of them.`,
+        },
+      ),
     ),
-  );
-  const { root } = scanned;
-  if (!isRecord(value)) return { source: null, diagnostics: [rootError(file, text, value, jsonSpan(root))] };
-  const findSpan = (path: ConfigPath, target: "key" | "value") => findJsonSpan(root, path, target);
-  return { source: new ConfigSource({ file, text, format: "json", value }, findSpan), diagnostics };
-}
-
-function explainJson(file: string, text: string, cause: unknown): Diagnostic {
-  try {
-    scanJson(text);
-  } catch (error) {
-    if (error instanceof JsonProblem) {
-      const { offset, length, message, hint } = error;
-      return diagnosticAt(file, text, { offset, length }, { severity: "error", message, hint });
-    }
+  ];
+  if (root === null) return { source: null, diagnostics };
+  const { value } = root;
+  if (!isRecord(value)) {
+    return { source: null, diagnostics: [...diagnostics, rootError(file, text, value, jsonSpan(root))] };
   }
-  const message = `Not valid JSON: ${cause instanceof Error ? cause.message : String(cause)}`;
-  return diagnosticAt(file, text, { offset: 0, length: 1 }, { severity: "error", message });
+  const findSpan = (path: ConfigPath, target: "key" | "value") => findJsonSpan(root, path, target);
+  return { source: new ConfigSource({ file, text, format: "json", value, extras }, findSpan), diagnostics };
 }
 
 function lineOf(text: string, offset: number): number {
@@ -92,11 +82,11 @@ async function parseYamlFile(file: string, text: string): Promise<ParseResult> {
   if (!isRecord(value)) {
     return { source: null, diagnostics: [...diagnostics, rootError(file, text, value, findSpan([], "value"))] };
   }
-  return { source: new ConfigSource({ file, text, format: "yaml", value }, findSpan), diagnostics };
+  return { source: new ConfigSource({ file, text, format: "yaml", value, extras: [] }, findSpan), diagnostics };
 }
 
 function rootError(file: string, text: string, value: unknown, span: Span): Diagnostic {
-  const hint = extname(file).toLowerCase() === ".json" ? EXAMPLE_JSON : EXAMPLE_YAML;
+  const hint = isJson(file) ? EXAMPLE_JSON : EXAMPLE_YAML;
   if (value === null || value === undefined) {
     return diagnosticAt(file, text, span, { severity: "error", message: "The file is empty.", hint });
   }

@@ -23,6 +23,10 @@ export interface KeyMeta {
   readonly description: string;
   /** What a value of the wrong type should have been; derived from the zod type when absent. */
   readonly expected?: string;
+  /** How to write it: a sentence that is shown when a required key is missing. */
+  readonly write?: string;
+  /** What the JSON Schema for editors says beyond the zod type: examples, patterns. Nothing here is checked by the server. */
+  readonly json?: Readonly<Record<string, unknown>>;
   /** For "not yet": what does not happen although the key asks for it. Said once, at the outermost key that has it. */
   readonly missing?: string;
 }
@@ -37,7 +41,13 @@ export function key<T extends z.ZodType>(meta: KeyMeta, type: T): z.ZodOptional<
   return optional;
 }
 
-type Details = Partial<Pick<KeyMeta, "default" | "expected" | "missing" | "type">>;
+/** A key that must be there. */
+export function required<T extends z.ZodType>(meta: Omit<KeyMeta, "default">, type: T): T {
+  keyMeta.add(type, { ...meta, default: "required" });
+  return type;
+}
+
+type Details = Partial<Pick<KeyMeta, "default" | "expected" | "missing" | "type" | "json">>;
 
 /** True or false; false unless told. */
 export function flag(effect: Effect, description: string, details: Details = {}) {
@@ -77,9 +87,9 @@ export function group<T extends z.ZodRawShape>(effect: Effect, description: stri
 }
 
 /** A version: YAML reads `3.11` and `20` as numbers, and both are fine. */
-export function version(description: string, fallback: string) {
+export function version(description: string, fallback: string, examples: readonly string[] = []) {
   return key(
-    { type: "string", default: fallback, effect: "tolerated", description },
+    { type: "string", default: fallback, effect: "tolerated", description, json: { examples } },
     z.union([z.string(), z.number()]),
   );
 }

@@ -1,7 +1,19 @@
 // The one description of the config file: what it may hold, what this version does with each key, and the README's table.
 // Types, unknown keys, did-you-mean and warnings are all read from here, so they cannot drift apart.
 import { z } from "zod";
-import { count, flag, free, group, headerFilter, key, keyMeta, number, text, texts, version } from "./schema-keys.ts";
+import {
+  count,
+  flag,
+  free,
+  group,
+  headerFilter,
+  key,
+  keyMeta,
+  required,
+  text,
+  texts,
+  version,
+} from "./schema-keys.ts";
 import type { ConfigKey } from "./schema-keys.ts";
 import { keyRows, schemaIn } from "./schema-walk.ts";
 import type { ConfigPath } from "./source.ts";
@@ -24,13 +36,14 @@ const cors = {
   max_age: count("acts", "Seconds for which a browser may remember a preflight answer.", { default: "600" }),
 };
 
-const NO_ENDPOINT = "Satisfied: this version has no such endpoint.";
-
 const http = {
-  app: text("not yet", "A web app with custom routes.", {
-    type: '"./file.ts:export"',
-    missing: "its custom routes are not served",
-  }),
+  app: text(
+    "acts",
+    "A Hono app, an h3 app or a function `(request) => Response`: its routes and middleware come first.",
+    {
+      type: '"./file.ts:export"',
+    },
+  ),
   cors: group("acts", "Which other origins may call the server from a browser.", cors),
   disable_assistants: flag("acts", "Do not serve /assistants."),
   disable_threads: flag("acts", "Do not serve /threads."),
@@ -38,46 +51,71 @@ const http = {
   disable_store: flag("acts", "Do not serve /store."),
   disable_meta: flag("acts", "Do not serve /, /info, /metrics, /docs and /openapi.json; /ok stays."),
   disable_mcp: flag("acts", "Do not serve /mcp."),
-  disable_a2a: flag("acts", `Do not serve /a2a. ${NO_ENDPOINT}`),
+  disable_a2a: flag("acts", "Do not serve /a2a and the agent cards."),
   disable_ui: flag("acts", "Do not serve /ui."),
   disable_webhooks: flag("acts", "Send no webhooks; runs that ask for one run all the same."),
-  mount_prefix: text("not yet", "A path in front of all routes, such as /api.", {
-    missing: "all routes are served without the prefix",
-  }),
+  mount_prefix: text("acts", "A path in front of all routes, such as /api; /ok answers without it, too."),
   configurable_headers: headerFilter(
     "acts",
     "Which request headers are copied into the configurable of the runs that they start.",
   ),
   logging_headers: headerFilter(
-    "not yet",
-    "Which request headers are logged.",
-    "it does not choose which request headers are logged",
+    "acts",
+    "Which request headers `dev --log-requests` shows; of those that carry secrets the names only.",
   ),
   middleware_order: key(
     {
       type: '"auth_first" or "middleware_first"',
       default: "middleware_first",
-      effect: "not yet",
-      description: "Whether authentication runs before custom middleware.",
-      missing: "there is neither authentication nor custom middleware to order",
+      effect: "acts",
+      description: "Whether authentication comes before the middleware of `http.app` or behind it.",
     },
     z.enum(["auth_first", "middleware_first"]),
   ),
-  enable_custom_route_auth: flag("not yet", "Whether custom routes need authentication.", {
-    missing: "custom routes are not served",
-  }),
+  enable_custom_route_auth: flag(
+    "acts",
+    "Whether the routes of `http.app` need authentication; it then comes before the app in either order.",
+  ),
 };
 
 const auth = {
-  path: text("not yet", "The module and export with the auth handlers.", { type: '"./file.ts:export"' }),
-  disable_studio_auth: flag("not yet", "Whether Studio must authenticate like any other client."),
-  openapi: free("not yet", "Security schemes for the OpenAPI document."),
-  cache: group("not yet", "How long an authentication result is remembered.", {
-    cache_keys: texts("not yet", "Headers that tell one caller from another."),
-    ttl_seconds: number("not yet", "Seconds until a remembered result is forgotten."),
-    max_size: count("not yet", "The number of remembered results."),
+  path: text("acts", "The module and export with the `Auth` object that authenticates and authorises every request.", {
+    type: '"./file.ts:export"',
+    json: { examples: ["./src/auth.ts:auth"] },
   }),
-  allow_langsmith_api_keys: flag("not yet", "Whether a LangSmith API key is accepted as well."),
+  disable_studio_auth: flag(
+    "acts",
+    "Whether Studio must authenticate like any other client. If not, `x-auth-scheme: langsmith` is taken from Studio's pages on this machine.",
+  ),
+  openapi: free("acts", "`securitySchemes`, `security` and `paths` for the OpenAPI document."),
+  cache: group("acts", "How long an authentication result is remembered; without it every request is authenticated.", {
+    cache_keys: texts("acts", "Headers that tell one caller from another: all that `authenticate` looks at.", {
+      default: '["authorization", "x-api-key", "cookie"]',
+    }),
+    ttl_seconds: key(
+      {
+        type: "number",
+        default: "60",
+        effect: "acts",
+        description: "Seconds until a remembered result is forgotten.",
+        expected: "a number of seconds greater than 0",
+      },
+      z.number().positive(),
+    ),
+    max_size: key(
+      {
+        type: "integer",
+        default: "1000",
+        effect: "acts",
+        description: "The number of remembered results.",
+        expected: "a whole number, 1 or more",
+      },
+      z.int().min(1),
+    ),
+  }),
+  allow_langsmith_api_keys: flag("not yet", "Whether a LangSmith API key is accepted as well.", {
+    missing: "only LangSmith can check its keys; all requests go to auth.path",
+  }),
 };
 
 const webhooks = {
@@ -104,7 +142,15 @@ const webhooks = {
         effect: "acts",
         description: "Ports that a URL may have; a URL without one has 443 (https) or 80 (http). Not set: any.",
       },
-      z.array(z.int().min(1).max(65_535)),
+      z.array(
+        z.int().min(1).max(65_535).register(keyMeta, {
+          type: "integer",
+          default: "",
+          effect: "acts",
+          description: "One port.",
+          expected: "a whole number from 1 to 65535",
+        }),
+      ),
     ),
     require_https: flag("acts", "Whether http:// URLs are refused."),
     max_url_length: count("acts", "The longest URL that is accepted, in characters.", { default: "65536" }),
@@ -122,7 +168,13 @@ const agentServer = {
       "Signs deliveries as Standard Webhooks says: plain text, or base64 behind `whsec_`; may be a template as in `webhooks.headers`.",
     ),
     timeout_seconds: key(
-      { type: "number", default: "10", effect: "acts", description: "Seconds for one attempt." },
+      {
+        type: "number",
+        default: "10",
+        effect: "acts",
+        description: "Seconds for one attempt.",
+        expected: "a number of seconds greater than 0 and at most 300",
+      },
       z.number().positive().max(300),
     ),
     max_attempts: key(
@@ -151,23 +203,25 @@ const agentServer = {
 
 const store = {
   index: group("acts", "Semantic search in the store.", {
-    dims: key(
+    dims: required(
       {
         type: "integer",
-        default: "required",
         effect: "acts",
         description: "Dimensions of the embedding.",
         expected: "a whole number, 1 or more",
+        write: "It is the number of dimensions of the embedding, such as 1536.",
       },
       z.int().min(1),
     ),
-    embed: text(
-      "acts",
-      "The embedding: a function `(texts) => vectors` or an Embeddings object of yours, or a model.",
+    embed: required(
       {
         type: '"./file.ts:export" or "provider:model"',
-        default: "required",
+        effect: "acts",
+        description: "The embedding: a function `(texts) => vectors` or an Embeddings object of yours, or a model.",
+        write: 'Write "./src/embed.ts:embed" for a function of yours, or "openai:text-embedding-3-small" for a model.',
+        json: { examples: ["./src/embed.ts:embed", "openai:text-embedding-3-small"] },
       },
+      z.string(),
     ),
     fields: texts("acts", "The fields of an item to embed, as `title`, `a.b`, `a[0]`, `a[*].b`; `$` is all of it.", {
       default: '["$"]',
@@ -274,23 +328,36 @@ const env = key(
   ]),
 );
 
+/** A file, a colon and the name of an export. */
+const graphPath = () =>
+  z.string().register(keyMeta, {
+    type: '"./file.ts:export"',
+    default: "",
+    effect: "acts",
+    description: "The file that exports the graph, and the name of the export.",
+    json: { pattern: ":[^:/\\\\]+$", examples: ["./src/agent.ts:graph"] },
+  });
+
 const graph = z
   .union([
-    z.string(),
+    graphPath(),
     z.object({
-      path: z.string(),
-      description: z.string().nullish(),
+      path: graphPath(),
+      description: text("acts", "What the graph does; the description of its assistant."),
     }),
   ])
   .register(keyMeta, { type: GRAPH, default: "", effect: "acts", description: "One graph.", expected: GRAPH });
 
-const graphs = z.record(z.string(), graph).register(keyMeta, {
-  type: '{id: "./file.ts:export" or {path, description?}}',
-  default: "required",
-  effect: "acts",
-  description: "The graphs to serve: an id, and the file and export of each.",
-  expected: 'an object of graph ids, such as {"agent": "./src/agent.ts:graph"}',
-});
+const graphs = required(
+  {
+    type: '{id: "./file.ts:export" or {path, description?}}',
+    effect: "acts",
+    description: "The graphs to serve: an id, and the file and export of each.",
+    expected: 'an object of graph ids, such as {"agent": "./src/agent.ts:graph"}',
+    json: { minProperties: 1 },
+  },
+  z.record(z.string(), graph),
+);
 
 /** The config file. */
 export const configSchema = z.object({
@@ -299,7 +366,7 @@ export const configSchema = z.object({
   env,
   http: group("acts", "The HTTP server.", http),
   disable_persistence: flag("acts", "Keep all state in memory: it is gone when the server stops."),
-  auth: group("not yet", "Authentication and authorisation.", auth, "requests are NOT authenticated"),
+  auth: group("acts", "Authentication and authorisation.", auth),
   webhooks: group("acts", "Rules and headers for webhooks.", webhooks),
   agent_server: group("acts", "Settings that only this server has.", agentServer),
   store: group("acts", "The long-term store.", store),
@@ -311,7 +378,7 @@ export const configSchema = z.object({
     "stored data is NOT encrypted",
   ),
   dependencies: texts("tolerated", "Packages of Python graphs."),
-  node_version: version("Node version of the image.", "20"),
+  node_version: version("Node version of the image.", "20", ["20", "22", "24"]),
   node_loader: text("tolerated", "The loader of TypeScript. This server has its own.", { default: "tsx" }),
   ui: key(
     {
@@ -325,14 +392,23 @@ export const configSchema = z.object({
   ui_config: group("acts", "Settings of the UI components.", {
     shared: texts("acts", "Packages that the components share with the page, beside React and the SDK."),
   }),
-  python_version: version("Python version of the image.", "3.11"),
+  python_version: version("Python version of the image.", "3.11", ["3.11", "3.12", "3.13"]),
   api_version: version("Version of the image's server.", ""),
   _INTERNAL_docker_tag: text("tolerated", "Tag of the base image."),
   base_image: text("tolerated", "Base image."),
-  image_distro: text("tolerated", "Linux distribution of the image."),
+  image_distro: text("tolerated", "Linux distribution of the image.", {
+    json: { examples: ["debian", "wolfi", "bookworm"] },
+  }),
   pip_config_file: text("tolerated", "Configuration of pip."),
-  pip_installer: text("tolerated", "auto, pip or uv.", { default: "auto" }),
-  source: free("tolerated", "Where Python sources come from."),
+  pip_installer: text("tolerated", "auto, pip or uv.", {
+    default: "auto",
+    json: { examples: ["auto", "pip", "uv"] },
+  }),
+  source: group("tolerated", "Where Python sources come from.", {
+    kind: text("tolerated", "The kind of source: uv.", { json: { examples: ["uv"] } }),
+    root: text("tolerated", "Folder of the workspace."),
+    package: text("tolerated", "Package of the workspace."),
+  }),
   dockerfile_lines: texts("tolerated", "Further lines of the Dockerfile."),
   keep_pkg_tools: key(
     {

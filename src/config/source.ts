@@ -27,26 +27,54 @@ export class ConfigSource {
   readonly text: string;
   readonly format: "json" | "yaml";
   readonly value: Readonly<Record<string, unknown>>;
+  /** Comments and trailing commas of a JSON file. */
+  readonly extras: readonly Span[];
   readonly #findSpan: FindSpan;
+  #variableOf: (path: ConfigPath) => string | undefined = () => undefined;
 
   constructor(
-    parts: { file: string; text: string; format: "json" | "yaml"; value: Record<string, unknown> },
+    parts: {
+      file: string;
+      text: string;
+      format: "json" | "yaml";
+      value: Record<string, unknown>;
+      extras: readonly Span[];
+    },
     findSpan: FindSpan,
   ) {
     this.file = parts.file;
     this.text = parts.text;
     this.format = parts.format;
     this.value = parts.value;
+    this.extras = parts.extras;
     this.#findSpan = findSpan;
+  }
+
+  /**
+   * The same file with a value of which environment variables gave a part.
+   * @param variableOf the name of the variable that gave what is at a path; undefined for what the file gave.
+   */
+  overlaid(value: Record<string, unknown>, variableOf: (path: ConfigPath) => string | undefined): ConfigSource {
+    const { file, text, format, extras } = this;
+    const source = new ConfigSource({ file, text, format, value, extras }, this.#findSpan);
+    source.#variableOf = variableOf;
+    return source;
   }
 
   /** Where the key or the value at `path` stands; for a path that does not exist, its nearest parent. */
   locate(path: ConfigPath, target: "key" | "value"): SourceLocation {
+    const variable = this.#variableOf(path);
+    if (variable !== undefined) return { file: `$${variable}`, line: 1, column: 1 };
     return locationAt(this.file, this.text, this.#findSpan(path, target).offset);
   }
 
   /** A diagnostic that points at the key or the value at `path`. */
   report(path: ConfigPath, target: "key" | "value", problem: Problem): Diagnostic {
+    const variable = this.#variableOf(path);
+    if (variable !== undefined) {
+      const { severity, message, hint } = problem;
+      return { severity, message: `${variable}: ${message}`, ...(hint === undefined ? {} : { hint }) };
+    }
     return diagnosticAt(this.file, this.text, this.#findSpan(path, target), problem);
   }
 }

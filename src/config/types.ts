@@ -52,9 +52,31 @@ export interface HttpConfig {
   readonly disable_ui: boolean;
   readonly disable_webhooks: boolean;
   readonly disable_mcp: boolean;
+  readonly disable_a2a: boolean;
   readonly cors?: CorsConfig;
   /** Request headers that reach the graph of a run; none when absent. */
   readonly configurable_headers?: HeaderFilter;
+  /** Request headers that `dev --log-requests` shows; none when absent. */
+  readonly logging_headers?: HeaderFilter;
+  /** The project's own routes and middleware. */
+  readonly app?: ConfiguredExport;
+  /** In front of all paths: `/api`, without a slash at its end. */
+  readonly mount_prefix?: string;
+  /** Whether authentication comes before the middleware of `app`; behind it when absent. */
+  readonly middleware_order?: "auth_first" | "middleware_first";
+  /** Whether the routes of `app` are for authenticated callers only. */
+  readonly enable_custom_route_auth?: boolean;
+}
+
+/** An export of the user's that a key of the config names. */
+export interface ConfiguredExport {
+  /** The key, as `http.app`. */
+  readonly key: string;
+  /** Absolute path of the module. */
+  readonly file: string;
+  readonly exportName: string;
+  /** Where the config names it. */
+  readonly location?: SourceLocation;
 }
 
 /** Names of headers; `*` stands for any characters, upper and lower case are the same. */
@@ -136,6 +158,36 @@ export interface StoreConfig {
   };
 }
 
+/** `auth.cache`: how long it is remembered whom a request comes from. */
+export interface AuthCache {
+  /** Names of the headers that tell it, in lower case. */
+  readonly headers: readonly string[];
+  readonly ttlSeconds: number;
+  /** Callers that are remembered. */
+  readonly maxSize: number;
+}
+
+/** `auth.path` and what goes with it: the project's own authentication. */
+export interface AuthConfig {
+  /** Absolute path of the module that exports the Auth object. */
+  readonly file: string;
+  readonly exportName: string;
+  /** Where the config names it. */
+  readonly location?: SourceLocation;
+  /** Whether Studio may come in without it. */
+  readonly studio: boolean;
+  /** Every request is authenticated when absent. */
+  readonly cache?: AuthCache;
+}
+
+/** `auth.openapi`: what the API document says about security, in the words of OpenAPI. */
+export interface SecurityConfig {
+  readonly securitySchemes?: Readonly<Record<string, unknown>> | null;
+  readonly security?: readonly Readonly<Record<string, unknown>>[] | null;
+  /** Path template → method → requirements. */
+  readonly paths?: Readonly<Record<string, Readonly<Record<string, readonly unknown[]>>>> | null;
+}
+
 /** A project as the server runs it: found, parsed, validated, paths made absolute. */
 export interface ProjectConfig {
   /** Absolute path of the config file; null when there is none and the demo agent is served. */
@@ -151,6 +203,9 @@ export interface ProjectConfig {
   readonly envFile: string | null;
   readonly http: HttpConfig;
   readonly ui: UiConfig;
+  /** Absent when the project does not authenticate requests itself. */
+  readonly auth?: AuthConfig;
+  readonly security?: SecurityConfig;
   /** Absent when the config says nothing about webhooks. */
   readonly webhooks?: WebhookConfig;
   /** What happens to the firing of a cron that was missed while the server was down; `skip` when absent. */

@@ -42,7 +42,7 @@ function typeError(source: ConfigSource, path: ConfigPath): Diagnostic {
   const schema = schemaAt(path);
   const expected = schema ? expectedForm(schema) : "of another type";
   if (value === undefined) {
-    const hint = missingHint(source, path, expected);
+    const hint = missingHint(source, path, (schema && metaOf(schema)?.write) ?? `It must be ${expected}.`);
     return source.report(path, "value", { severity: "error", message: `"${name}" is missing.`, hint });
   }
   if (schema && isBoolean(schema) && typeof value === "string") {
@@ -56,11 +56,11 @@ function typeError(source: ConfigSource, path: ConfigPath): Diagnostic {
   return source.report(path, "value", { severity: "error", message, hint });
 }
 
-function missingHint(source: ConfigSource, path: ConfigPath, expected: string): string {
+function missingHint(source: ConfigSource, path: ConfigPath, otherwise: string): string {
   const parent = valueAt(source.value, path.slice(0, -1));
   const typo = nearest(String(path.at(-1)), isRecord(parent) ? Object.keys(parent) : []);
   if (typo !== undefined) return `Rename "${typo}" to "${String(path.at(-1))}".`;
-  return `It must be ${expected}.`;
+  return otherwise;
 }
 
 function booleanError(name: string, value: string, format: "json" | "yaml"): { message: string; hint: string } {

@@ -30,8 +30,13 @@ export function resolveWebhooks(
   const diagnostics: Diagnostic[] = [];
   const secrets = new Set<string>();
   if (input.webhooks == null && own == null) return { webhooks: undefined, diagnostics };
-  const fill = (path: ConfigPath, subject: string, template: string): string =>
-    template.replaceAll(TEMPLATE, (whole, inside: string) => {
+  const fill = (path: ConfigPath, subject: string, template: string): string => {
+    if (template.replaceAll(TEMPLATE, "").includes("${{")) {
+      const message = `${subject} has a template that is not closed.`;
+      diagnostics.push(source.report(path, "value", { severity: "error", message, hint: "Write ${{ env.NAME }}." }));
+      return "";
+    }
+    return template.replaceAll(TEMPLATE, (whole, inside: string) => {
       const name = NAME.exec(inside)?.[1];
       const fail = (message: string, hint: string): string => {
         diagnostics.push(source.report(path, "value", { severity: "error", message, hint }));
@@ -54,6 +59,7 @@ export function resolveWebhooks(
         `Set ${name} before you start the server.`,
       );
     });
+  };
 
   const headers: Record<string, string> = {};
   for (const [name, template] of Object.entries(templates ?? {})) {
@@ -79,6 +85,14 @@ export function resolveWebhooks(
   }
   const secret =
     own?.secret == null ? undefined : fill(["agent_server", "webhooks", "secret"], "The webhook secret", own.secret);
+  if (secret !== undefined && diagnostics.length === 0 && !isKey(secret)) {
+    const message =
+      "The webhook secret is no key: it is empty, or what stands behind whsec_ is not base64 of at least 16 bytes.";
+    const hint = "Make one with: node -p \"'whsec_' + crypto.randomBytes(32).toString('base64')\"";
+    diagnostics.push(
+      source.report(["agent_server", "webhooks", "secret"], "value", { severity: "error", message, hint }),
+    );
+  }
   return {
     diagnostics,
     webhooks: {
@@ -99,4 +113,11 @@ export function resolveWebhooks(
       },
     },
   };
+}
+
+/** Base64 that is not whole would become a short or empty key without a word, and anybody could sign. */
+function isKey(secret: string): boolean {
+  if (!secret.startsWith("whsec_")) return secret !== "";
+  const text = secret.slice("whsec_".length);
+  return /^[A-Za-z0-9+/]+={0,2}$/.test(text) && Buffer.from(text, "base64").length >= 16;
 }

@@ -24,6 +24,7 @@ const EXPLAINED: Readonly<Record<string, { message?: string; hint: string }>> = 
     hint: "Put text with a colon and a space in quotes, or start a new line.",
   },
   MULTILINE_IMPLICIT_KEY: { hint: "A key is written as key: value on one line; check the colon and the indentation." },
+  BAD_DQ_ESCAPE: { hint: "In double quotes a backslash is written \\\\; in paths, / works everywhere." },
   BAD_SCALAR_START: { hint: "Text that starts with @, ` or % must be in quotes." },
   BAD_INDENT: { hint: "Keys of one level start in the same column; every { and [ needs its } and ]." },
   MULTIPLE_DOCS: {
@@ -32,16 +33,34 @@ const EXPLAINED: Readonly<Record<string, { message?: string; hint: string }>> = 
   },
 };
 
+/** Errors behind which the parser leaves the value that was meant, so that the rest can still be checked. */
+const MENDED: readonly string[] = ["DUPLICATE_KEY", "BAD_SCALAR_START", "BAD_DQ_ESCAPE", "MULTIPLE_DOCS"];
+
 /** Parses YAML 1.2. */
 export function parseYaml(text: string): YamlResult {
-  const document = parseDocument(text, { prettyErrors: false, logLevel: "error" });
+  const document = parseText(text);
+  if (!document.errors.some(({ code }) => code === "TAB_AS_INDENT")) return resultOf(text, document);
+  // Of the same length, so that every place stays where it is.
+  const spaced = resultOf(text, parseText(text.replace(/^[ \t]+/gm, (indent) => " ".repeat(indent.length))));
+  const tabs = [...text.matchAll(/^ *\t[ \t]*(?=[^\s#])/gm)].map(({ index, 0: indent }) => {
+    const start = index + indent.indexOf("\t");
+    return explain(text, "TAB_AS_INDENT", "", [start, index + indent.length], "error");
+  });
+  // What is wrong with a guess at the indentation is not the user's mistake.
+  return spaced.usable ? { ...spaced, problems: [...tabs, ...spaced.problems] } : resultOf(text, document);
+}
+
+function parseText(text: string): Document {
+  return parseDocument(text, { prettyErrors: false, logLevel: "error" });
+}
+
+function resultOf(text: string, document: Document): YamlResult {
   const problems = document.errors.map((error) => explain(text, error.code, error.message, error.pos, "error"));
   problems.push(...document.warnings.map((w) => explain(text, w.code, w.message, w.pos, "warning")));
   const aliases = unresolvedAliases(document);
   problems.push(...aliases);
 
-  // A duplicate key leaves a value behind in which the rest can still be checked.
-  let usable = document.errors.every((error) => error.code === "DUPLICATE_KEY") && aliases.length === 0;
+  let usable = document.errors.every(({ code }) => MENDED.includes(code)) && aliases.length === 0;
   let value: unknown;
   try {
     if (usable) value = document.toJS();

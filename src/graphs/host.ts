@@ -36,6 +36,9 @@ export class GraphHost {
   readonly #warned = new Set<string>();
   /** How the exports that are no graphs were loaded last, by file and name; gone when a file of theirs was saved. */
   readonly #exports = new Map<string, ExportResult>();
+  /** Exports that are to be loaded again, or for the first time: what of them is watched until they are. */
+  readonly #dueExports = new Map<string, Pick<ExportResult, "files" | "retry">>();
+  readonly #exportListeners = new Set<() => void>();
   /** Counts what made loaded modules out of date. */
   #generation = 0;
   #project: ProjectConfig;
@@ -120,16 +123,29 @@ export class GraphHost {
     while (result === undefined) {
       const generation = this.#generation;
       const since = Date.now() + 1;
+      // A module that never finishes to evaluate must not keep its own correction from being seen.
+      if (!this.#dueExports.has(name)) this.#dueExports.set(name, { files: new Set([spec.file]), retry: [] });
+      this.#watch(since);
       // oxlint-disable-next-line no-await-in-loop -- again only when a save came between
       const loaded = await evaluateExport(await this.#getLoader(), spec, this.#project.root);
       if (generation !== this.#generation) continue;
       result = loaded;
       this.#stale ||= result.missing;
       this.#exports.set(name, result);
+      this.#dueExports.delete(name);
       this.#watch(since);
     }
     if (result.error !== null) throw result.error;
     return result.value;
+  }
+
+  /**
+   * Calls `listener` when exports have to be loaded again, for those that are to be current before anybody asks. @returns a function
+   * that ends it.
+   */
+  onExportsChange(listener: () => void): () => void {
+    this.#exportListeners.add(listener);
+    return () => this.#exportListeners.delete(listener);
   }
 
   /** A package as the project imports it; null when it is not installed. Rejects with what its modules throw. */
@@ -183,7 +199,13 @@ export class GraphHost {
 
   #forgetExports(names: Iterable<string> = this.#exports.keys()): void {
     this.#generation++;
-    for (const name of names) this.#exports.delete(name);
+    const gone = [...names];
+    for (const name of gone) {
+      const result = this.#exports.get(name);
+      if (result !== undefined) this.#dueExports.set(name, result);
+      this.#exports.delete(name);
+    }
+    if (gone.length > 0) for (const listener of this.#exportListeners) listener();
   }
 
   #slot(id: string): Slot {
@@ -261,7 +283,8 @@ export class GraphHost {
     const slots = [...this.#slots.values()];
     const tsconfigs = slots.map(({ spec }) => nearestTsconfig(dirname(spec.file)));
     this.#tsconfigs = new Set(tsconfigs.filter((file) => file !== null));
-    const files = [...slots, ...this.#exports.values()].flatMap((loaded) => [...loaded.files]);
+    const exports = [...this.#exports.values(), ...this.#dueExports.values()];
+    const files = [...slots, ...exports].flatMap((loaded) => [...loaded.files]);
     this.#watcher.set([...this.#tsconfigs, ...files], since);
   }
 
@@ -274,7 +297,9 @@ export class GraphHost {
   async #reload(paths: readonly string[]): Promise<void> {
     const resetAll = paths.some((path) => basename(path) === "tsconfig.json" && this.#tsconfigs.has(path));
     const slots = [...this.#slots.values()].filter(({ files }) => resetAll || paths.some((path) => files.has(path)));
-    const exports = [...this.#exports].filter(([, { files }]) => resetAll || paths.some((path) => files.has(path)));
+    const exports = [...this.#exports, ...this.#dueExports].filter(
+      ([, { files }]) => resetAll || paths.some((path) => files.has(path)),
+    );
     if (slots.length === 0 && exports.length === 0) return;
     const loader = await this.#getLoader();
     if (resetAll || this.#stale) {

@@ -33,8 +33,9 @@ const FROM_PAGE = [
   "@langchain/langgraph-sdk/react-ui",
 ];
 
-/** The global variable of the bundle `name`. */
-export const uiGlobal = (name: string): string => `__LGUI_${name.replaceAll(/[^\w$]/g, "_")}`;
+/** The global variable of the bundle `name`. Two names have two of them. */
+export const uiGlobal = (name: string): string =>
+  `__LGUI_${name.replaceAll(/[^A-Za-z0-9]/g, (character) => `_${character.codePointAt(0)!.toString(36)}_`)}`;
 
 export class UiBundles {
   readonly #root: string;
@@ -81,7 +82,7 @@ export class UiBundles {
     });
     const parts = [output].flat().flatMap((part) => ("output" in part ? part.output : []));
     const chunk = parts.find((part): part is Rolldown.OutputChunk => part.type === "chunk");
-    const css = parts.flatMap((part) =>
+    const styles = parts.flatMap((part) =>
       part.type === "asset" && part.fileName.endsWith(".css") ? [String(part.source)] : [],
     );
     const files = new Map<string, number>();
@@ -89,7 +90,7 @@ export class UiBundles {
       const file = id.split("?")[0]!;
       if (isAbsolute(file) && basename(file) !== ENTRY) files.set(file, await modified(file));
     }
-    return { js: chunk?.code ?? "", css: css.join("\n"), files };
+    return { js: chunk?.code ?? "", css: [...new Set(styles)].join("\n"), files };
   }
 
   #options(name: string): InlineConfig {

@@ -1,19 +1,21 @@
 // Runs an assistant for a tool call: stateless, waited for, and stopped when the caller leaves.
-import type { Assistant } from "../resources/assistant.ts";
-import type { Json } from "../resources/json.ts";
+import { admitRun, type AdmissionSources } from "../runs/admission.ts";
 import type { RunEngine } from "../runs/engine.ts";
 import { runBody, runRequest } from "../runs/run-body.ts";
-import type { ToolOutcome } from "./server.ts";
+import type { ToolCall, ToolOutcome } from "./server.ts";
 
 /** Runs the tool. @param onStep told of every superstep. @throws ApiError */
 export async function runTool(
-  engine: RunEngine,
-  { assistant, input, context }: { readonly assistant: Assistant; readonly input: Json; readonly context: unknown },
+  sources: AdmissionSources & { readonly engine: RunEngine },
+  { assistant, input, context, access }: ToolCall,
   signal: AbortSignal,
   onStep: (() => void) | undefined,
 ): Promise<ToolOutcome> {
   const body = runBody.parse({ assistant_id: assistant.assistant_id, input, context, stream_mode: "updates" });
-  const run = engine.create(undefined, runRequest(body), onStep === undefined ? "wait" : "stream");
+  const { engine } = sources;
+  const { body: admitted, grants } = await admitRun(sources, access, undefined, body);
+  const request = { ...runRequest(admitted), ...grants };
+  const run = engine.create(undefined, request, onStep === undefined ? "wait" : "stream");
   const stop = (): void => {
     if (engine.active(run.id) === run) void engine.cancel(run.threadId, run.id, "interrupt");
   };

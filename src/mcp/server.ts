@@ -1,5 +1,6 @@
 // MCP without sessions: tools only, each call a stateless run. It answers JSON-RPC messages; routes/mcp.ts is the HTTP around it
 // (a2a-mcp.md §3; modelcontextprotocol.io, revisions 2024-11-05 to 2025-11-25).
+import type { Access } from "../auth/access.ts";
 import { ApiError } from "../errors.ts";
 import { RPC, RpcFailure, type RpcRequest } from "../json-rpc.ts";
 import type { Assistant } from "../resources/assistant.ts";
@@ -19,17 +20,29 @@ export interface ToolOutcome {
 
 export interface McpOptions {
   readonly version: string;
-  /** All assistants. */
-  readonly assistants: () => readonly Assistant[];
+  /** The assistants that a caller may run. @throws ApiError 403 */
+  readonly assistants: (access: Access) => Promise<readonly Assistant[]>;
   /** The input schema of an assistant's graph; null when it cannot be known. */
   readonly inputSchema: (assistant: Assistant) => Promise<unknown>;
   /** Runs an assistant without a thread. `onStep` is told of every superstep. @throws ApiError */
   readonly run: (
-    call: { readonly assistant: Assistant; readonly input: Json; readonly context: unknown },
+    call: ToolCall,
     signal: AbortSignal,
     onStep: (() => void) | undefined,
   ) => Promise<ToolOutcome>;
 }
+
+/** A call of a tool. */
+export interface ToolCall {
+  readonly assistant: Assistant;
+  readonly input: Json;
+  readonly context: unknown;
+  /** What the caller may do. */
+  readonly access: Access;
+}
+
+/** The code of an error that says that the caller may not do this; JSON-RPC itself has none. */
+export const FORBIDDEN = -32_003;
 
 /** Tools per page of `tools/list`. */
 const PAGE = 100;
@@ -43,11 +56,12 @@ export class McpServer {
 
   /**
    * Answers a request.
-   * @param notify sends a notification before the answer; undefined when the transport cannot.
+   * @param access what the caller may do. @param notify sends a notification before the answer; undefined when the transport cannot.
    * @throws RpcFailure
    */
   async answer(
     { method, params = {} }: RpcRequest,
+    access: Access,
     signal: AbortSignal,
     notify?: (method: string, params: Json) => void,
   ): Promise<unknown> {
@@ -58,9 +72,9 @@ export class McpServer {
       case "ping":
         return {};
       case "tools/list":
-        return this.#list(params);
+        return this.#list(params, access);
       case "tools/call":
-        return this.#call(params, signal, notify);
+        return this.#call(params, access, signal, notify);
       default:
         throw new RpcFailure(RPC.methodNotFound, `Method not found: ${method.slice(0, 100)}`);
     }
@@ -80,11 +94,11 @@ export class McpServer {
     };
   }
 
-  async #list({ cursor }: Json): Promise<{ tools: Tool[]; nextCursor?: string }> {
+  async #list({ cursor }: Json, access: Access): Promise<{ tools: Tool[]; nextCursor?: string }> {
     const offset = cursor === undefined ? 0 : Number(cursor);
     if (!Number.isSafeInteger(offset) || offset < 0)
       throw new RpcFailure(RPC.invalidParams, "cursor is not one of this server");
-    const names = [...toolNames(this.#options.assistants())];
+    const names = [...toolNames(await this.#assistants(access))];
     const tools = await Promise.all(
       names.slice(offset, offset + PAGE).map(async ([name, assistant]) => {
         // A graph that does not load now has a tool all the same; calling it says what is wrong.
@@ -96,12 +110,22 @@ export class McpServer {
     return next < names.length ? { tools, nextCursor: String(next) } : { tools };
   }
 
+  async #assistants(access: Access): Promise<readonly Assistant[]> {
+    try {
+      return await this.#options.assistants(access);
+    } catch (error) {
+      throw error instanceof ApiError && error.status < 500 ? new RpcFailure(FORBIDDEN, error.detail) : error;
+    }
+  }
+
   async #call(
     { name, arguments: input = {}, context, _meta: meta }: Json,
+    access: Access,
     signal: AbortSignal,
     notify?: (method: string, params: Json) => void,
   ): Promise<Json> {
-    const assistant = typeof name === "string" ? toolNames(this.#options.assistants()).get(name) : undefined;
+    const assistants = await this.#assistants(access);
+    const assistant = typeof name === "string" ? toolNames(assistants).get(name) : undefined;
     if (assistant === undefined) throw new RpcFailure(RPC.invalidParams, `Unknown tool: ${String(name).slice(0, 100)}`);
     if (!isObject(input)) throw new RpcFailure(RPC.invalidParams, "arguments must be an object");
     const progressToken = isObject(meta) ? meta["progressToken"] : undefined;
@@ -111,7 +135,7 @@ export class McpServer {
         ? undefined
         : () => notify("notifications/progress", { progressToken, progress: ++progress });
     try {
-      const { values, problem } = await this.#options.run({ assistant, input, context }, signal, onStep);
+      const { values, problem } = await this.#options.run({ assistant, input, context, access }, signal, onStep);
       if (problem !== undefined) return { content: [{ type: "text", text: problem }], isError: true };
       return { content: [{ type: "text", text: values }], isError: false };
     } catch (error) {

@@ -1,12 +1,13 @@
 // One WebSocket: commands come in, responses and events go out in one order. An event goes out once, however many subscriptions it fits; a new
 // subscription first gets what has been. Nothing is sent ahead of what the client takes.
+import { UNRESTRICTED } from "../auth/access.ts";
 import { parseForeignJson } from "../json-text.ts";
 import type { Json } from "../resources/json.ts";
 import { subscribeParams, unsubscribeParams } from "./bodies.ts";
 import { ProtocolError } from "./errors.ts";
 import { matches, type EventFilter } from "./filter.ts";
 import type { Replay } from "./replay.ts";
-import { filterOf, type CommandResponse, type ProtocolService } from "./service.ts";
+import { filterOf, type CommandResponse, type ConnectionRights, type ProtocolService } from "./service.ts";
 import type { ThreadSession } from "./session.ts";
 import type { LogFollower, LoggedEvent } from "./thread-log.ts";
 
@@ -39,6 +40,7 @@ export class ProtocolConnection implements LogFollower {
   readonly #service: ProtocolService;
   readonly #socket: Socket;
   readonly #hidden: Json | undefined;
+  readonly #rights: ConnectionRights;
   readonly #session: ThreadSession;
   readonly #disconnect: () => void;
   readonly #subscriptions = new Map<string, EventFilter>();
@@ -52,12 +54,19 @@ export class ProtocolConnection implements LogFollower {
   /** The first event of now that was not looked at. */
   #live: number;
 
-  /** @param hidden settings for the graph alone, from the headers of the request. */
-  constructor(threadId: string, service: ProtocolService, socket: Socket, hidden: Json | undefined) {
+  /** @param hidden settings for the graph alone, from the headers of the request. @param rights what was asked for; all by default. */
+  constructor(
+    threadId: string,
+    service: ProtocolService,
+    socket: Socket,
+    hidden: Json | undefined,
+    rights: ConnectionRights = { access: UNRESTRICTED, isSeen: undefined },
+  ) {
     this.#threadId = threadId;
     this.#service = service;
     this.#socket = socket;
     this.#hidden = hidden;
+    this.#rights = rights;
     this.#session = service.session(threadId);
     this.#live = this.#session.log.lastSeq + 1;
     this.#disconnect = this.#session.connect(this);
@@ -91,6 +100,7 @@ export class ProtocolConnection implements LogFollower {
     }
     try {
       const { response } = await this.#service.command(this.#threadId, payload, {
+        access: this.#rights.access,
         hidden: this.#hidden,
         commands: {
           "subscription.subscribe": (params) => this.#subscribe(params),
@@ -148,7 +158,10 @@ export class ProtocolConnection implements LogFollower {
   }
 
   #pump(): void {
+    const { isSeen } = this.#rights;
     while (!this.#closed && !this.#full) {
+      // The thread did not exist when the connection was opened, and has become somebody else's.
+      if (isSeen?.() === false) return this.#close(POLICY_VIOLATION, "the thread is not yours");
       const event = this.#nextEvent();
       if (event === undefined) break;
       this.#write(event.json);

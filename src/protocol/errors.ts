@@ -38,7 +38,10 @@ export class ProtocolError extends Error {
 export function asProtocolError(error: unknown): ProtocolError | undefined {
   if (error instanceof ProtocolError) return error;
   if (error instanceof ZodError) return new ProtocolError("invalid_argument", issuesText(error));
-  if (error instanceof ApiError) return new ProtocolError("invalid_argument", error.detail);
+  // What the auth handlers of the project say; a 5xx of theirs is a fault of the server.
+  if (error instanceof ApiError && [401, 403].includes(error.status))
+    return new ProtocolError("permission_denied", error.detail, error.status);
+  if (error instanceof ApiError && error.status < 500) return new ProtocolError("invalid_argument", error.detail);
   if (error instanceof GraphLoadError || error instanceof UnknownGraphError || error instanceof CliError)
     return new ProtocolError("unknown_error", error.message);
   return undefined;

@@ -6,9 +6,18 @@ import type { ThreadLog } from "./thread-log.ts";
 /** Characters that are handed over at once. What follows waits in the log until the client has taken them. */
 const CHUNK_CHARS = 256 * 1024;
 
-/** A reader of a log. @param leave called when it has gone, with the number of the first event that it has not read. */
-export function eventReader(log: ThreadLog, { cursor, wants }: Replay, leave: (cursor: number) => void): LogReader {
-  const reader: LogReader = new LogReader(new WantedFrames(log, wants), cursor, undefined, () => {
+/**
+ * A reader of a log.
+ * @param leave called when it has gone, with the number of the first event that it has not read.
+ * @param isSeen whether it may still read; always when undefined. If not, it ends.
+ */
+export function eventReader(
+  log: ThreadLog,
+  { cursor, wants }: Replay,
+  leave: (cursor: number) => void,
+  isSeen?: () => boolean,
+): LogReader {
+  const reader: LogReader = new LogReader(new WantedFrames(log, wants, isSeen), cursor, undefined, () => {
     log.unfollow(reader);
     leave(reader.cursor);
   });
@@ -19,14 +28,16 @@ export function eventReader(log: ThreadLog, { cursor, wants }: Replay, leave: (c
 class WantedFrames implements Source {
   readonly #log: ThreadLog;
   readonly #wants: Replay["wants"];
+  readonly #isSeen: (() => boolean) | undefined;
 
-  constructor(log: ThreadLog, wants: Replay["wants"]) {
+  constructor(log: ThreadLog, wants: Replay["wants"], isSeen: (() => boolean) | undefined) {
     this.#log = log;
     this.#wants = wants;
+    this.#isSeen = isSeen;
   }
 
   get closed(): boolean {
-    return this.#log.closed;
+    return this.#log.closed || this.#isSeen?.() === false;
   }
 
   get end(): number {
@@ -34,6 +45,7 @@ class WantedFrames implements Source {
   }
 
   framesFrom(cursor: number): Chunk {
+    if (this.#isSeen?.() === false) return { text: "", next: this.end };
     let text = "";
     let next = cursor;
     for (; next < this.end && text.length < CHUNK_CHARS; next++) {

@@ -1,6 +1,8 @@
 // Protocol v2 without a transport: commands and event streams of threads. HTTP and WebSocket both end here, so that a command means the same
 // on either.
 import type { z } from "zod";
+import { UNRESTRICTED, type Access } from "../auth/access.ts";
+import type { Assistants } from "../resources/assistants.ts";
 import { isObject, type Json } from "../resources/json.ts";
 import type { Runs } from "../resources/runs.ts";
 import { threadNotFound, type ThreadRecord, type Threads } from "../resources/threads.ts";
@@ -48,14 +50,24 @@ export interface ResponseMeta {
 
 /** What comes with a command besides itself. */
 export interface CommandContext {
+  /** What the caller may do; everything by default. */
+  readonly access?: Access;
   /** Settings for the graph alone, from the headers of the request. */
   readonly hidden?: Json | undefined;
   /** Commands that only one transport has. */
   readonly commands?: Readonly<Record<string, (params: Json) => unknown>>;
 }
 
+/** What a connection needs that is open for long. */
+export interface ConnectionRights {
+  readonly access: Access;
+  /** Whether the thread is still one that the caller sees; always when undefined. */
+  readonly isSeen: (() => boolean) | undefined;
+}
+
 export interface ProtocolOptions {
   readonly threads: Threads;
+  readonly assistants: Assistants;
   readonly runs: Runs;
   readonly engine: RunEngine;
   readonly states: ThreadStates;
@@ -120,9 +132,9 @@ export class ProtocolService {
   async #dispatch(
     threadId: string,
     { method, params = {} }: CommandEnvelope,
-    { hidden, commands = {} }: CommandContext,
+    { access = UNRESTRICTED, hidden, commands = {} }: CommandContext,
   ): Promise<unknown> {
-    const thread = this.#enter(threadId);
+    const { thread } = await this.#enter(threadId, access);
     const own = Object.hasOwn(commands, method) ? commands[method] : undefined;
     if (own !== undefined) return own(params);
     if (Object.hasOwn(NOT_SUPPORTED, method)) throw new ProtocolError("not_supported", NOT_SUPPORTED[method]!);
@@ -130,17 +142,17 @@ export class ProtocolService {
       case "run.start": {
         const start = runStartParams.parse(params);
         await this.supported();
-        return this.#runs.start(threadId, start, thread, hidden);
+        return this.#runs.start(threadId, start, { access, hidden });
       }
       case "input.respond": {
         const answers = parsed(respondParams, params, "input.respond takes interrupt_id and response, or responses.");
         await this.supported();
-        return this.#runs.respond(threadId, answers, existing(thread, threadId), hidden);
+        return this.#runs.respond(threadId, answers, existing(thread, threadId), { access, hidden });
       }
       case "state.fork": {
         const fork = stateForkParams.parse(params);
         await this.supported();
-        return this.#runs.fork(threadId, fork, existing(thread, threadId), hidden);
+        return this.#runs.fork(threadId, fork, existing(thread, threadId), { access, hidden });
       }
       case "state.get":
         return this.#states.get(existing(thread, threadId).thread_id, stateGetParams.parse(params));
@@ -159,24 +171,48 @@ export class ProtocolService {
   }
 
   /** A reader of a thread's events: what is kept of them, then what comes. The thread may be one that the first run will make. */
-  async events(threadId: string, body: z.output<typeof eventsBody>): Promise<LogReader> {
-    this.#enter(threadId);
+  async events(
+    threadId: string,
+    body: z.output<typeof eventsBody>,
+    access: Access = UNRESTRICTED,
+  ): Promise<LogReader> {
+    const { isSeen } = await this.#enter(threadId, access);
     await this.supported();
-    return this.#options.sessions.openToRead(threadId).reader(filterOf(body), body.since);
+    return this.#options.sessions.openToRead(threadId).reader(filterOf(body), body.since, isSeen);
   }
 
-  /** The session of a thread for a connection that subscribes later. */
+  /** Asks whether a connection may be opened. @returns what it needs. @throws ProtocolError */
+  async connection(threadId: string, access: Access): Promise<ConnectionRights> {
+    const { isSeen } = await this.#enter(threadId, access);
+    return { access, isSeen };
+  }
+
+  /** The session of a thread for a connection that subscribes later, and was asked for by `connection`. */
   session(threadId: string): ThreadSession {
-    this.#enter(threadId);
     return this.#options.sessions.openToRead(threadId);
   }
 
   /**
    * Every command and every stream comes through here, whatever the transport and however long a connection has been open: this is
-   * where it is decided whether a thread may be spoken with.
+   * where it is decided whether a thread may be spoken with. Commands that start runs are asked about once more, with what they start.
+   * @returns the thread, if there is one, and whether it is seen from now on: one that does not exist yet may become somebody else's.
+   * @throws ProtocolError for one that the caller must not see, as if it did not exist.
    */
-  #enter(threadId: string): ThreadRecord | undefined {
-    return this.#options.threads.find(threadId);
+  async #enter(
+    threadId: string,
+    access: Access,
+  ): Promise<{ thread: ThreadRecord | undefined; isSeen: (() => boolean) | undefined }> {
+    const { threads } = this.#options;
+    if (!access.restricted) return { thread: threads.find(threadId), isSeen: undefined };
+    const { allows } = await access.authorize("threads:read", { thread_id: threadId });
+    const isSeen =
+      allows &&
+      ((): boolean => {
+        const thread = threads.find(threadId);
+        return thread === undefined || allows(thread.metadata);
+      });
+    if (isSeen?.() === false) throw noThread(threadId);
+    return { thread: threads.find(threadId), isSeen };
   }
 
   /** @throws ProtocolError not_supported when the project's LangGraph is too old. */
@@ -209,5 +245,8 @@ function parsed<T extends z.ZodType>(schema: T, params: Json, message: string): 
 
 function existing(thread: ThreadRecord | undefined, threadId: string): ThreadRecord {
   if (thread !== undefined) return thread;
-  throw new ProtocolError("invalid_argument", threadNotFound(threadId).detail, 404);
+  throw noThread(threadId);
 }
+
+const noThread = (threadId: string): ProtocolError =>
+  new ProtocolError("invalid_argument", threadNotFound(threadId).detail, 404);

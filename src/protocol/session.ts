@@ -57,12 +57,14 @@ export class ThreadSession {
     return this.watched || this.#active.size > 0;
   }
 
-  /** A reader for SSE. */
-  reader(filter: EventFilter, since: number | undefined): LogReader {
-    const reader = eventReader(this.log, this.replays.begin(filter, since), (cursor) => {
+  /** A reader for SSE. @param isSeen whether it may still read; always when undefined. */
+  reader(filter: EventFilter, since: number | undefined, isSeen?: () => boolean): LogReader {
+    const replay = this.replays.begin(filter, since);
+    const leave = (cursor: number): void => {
       this.replays.left(filter, cursor);
       this.#options.onUse(this);
-    });
+    };
+    const reader = eventReader(this.log, replay, leave, isSeen);
     this.#options.onUse(this);
     return reader;
   }

@@ -11,6 +11,8 @@ export interface AssistantFilter {
   readonly graph_id?: string | undefined;
   /** Case-insensitive part of the name. */
   readonly name?: string | undefined;
+  /** Which of them the caller sees, by their metadata. */
+  readonly allows?: ((metadata: Json) => boolean) | undefined;
 }
 
 export interface AssistantQuery extends AssistantFilter {
@@ -29,7 +31,8 @@ export function matching(all: readonly Assistant[], filter: AssistantFilter): As
     (assistant) =>
       (filter.graph_id === undefined || assistant.graph_id === filter.graph_id) &&
       (name === undefined || assistant.name.toLowerCase().includes(name)) &&
-      (filter.metadata === undefined || contains(assistant.metadata, filter.metadata)),
+      (filter.metadata === undefined || contains(assistant.metadata, filter.metadata)) &&
+      (filter.allows === undefined || filter.allows(assistant.metadata)),
   );
 }
 

@@ -18,6 +18,8 @@ interface Entry {
   readonly given: Given | undefined;
 }
 
+type Allows = (metadata: Json) => boolean;
+
 const NO_SETTINGS: Settings = { config: {}, context: {} };
 const idOf = (idOrGraph: string): string =>
   isUuid(idOrGraph) ? idOrGraph.toLowerCase() : systemAssistantId(idOrGraph);
@@ -104,11 +106,27 @@ export class Assistants {
     return assistant;
   }
 
-  /** The assistant that a run names. @throws ApiError 404 that lists what there is. */
-  forRun(idOrGraph: string): Assistant {
+  /** The error for one that the caller may not see: that of one that does not exist. */
+  notFound(idOrGraph: string): ApiError {
+    return new ApiError(404, `Assistant "${idOrGraph}" not found`);
+  }
+
+  /** Whether runs of an assistant are for everybody: those of the graphs belong to nobody, so that no filter can be about them. */
+  #isForAll({ assistant_id }: Assistant): boolean {
+    return this.#entries.get(assistant_id)?.given !== undefined;
+  }
+
+  /**
+   * The assistant that a run names.
+   * @param allows what the caller sees, by metadata; assistants of graphs are for everybody. @throws ApiError 404 that lists what there is.
+   */
+  forRun(idOrGraph: string, allows?: Allows): Assistant {
     const assistant = this.find(idOrGraph);
-    if (assistant === undefined) {
-      const why = this.#why(idOrGraph) || ". Make sure the assistant ID is for a valid assistant or a valid graph ID";
+    const isHidden = assistant !== undefined && !this.#isUsable(assistant, allows);
+    if (assistant === undefined || isHidden) {
+      const why =
+        (isHidden ? "" : this.#why(idOrGraph)) ||
+        ". Make sure the assistant ID is for a valid assistant or a valid graph ID";
       throw new ApiError(404, `No assistant found for "${idOrGraph}"${why} (${this.#graphsHere()}).`);
     }
     const { graph_id, name, assistant_id } = assistant;
@@ -120,6 +138,15 @@ export class Assistants {
       );
     }
     return assistant;
+  }
+
+  #isUsable(assistant: Assistant, allows: Allows | undefined): boolean {
+    return allows === undefined || this.#isForAll(assistant) || allows(assistant.metadata);
+  }
+
+  /** Those that a caller may run. */
+  usable(allows: Allows | undefined): Assistant[] {
+    return this.#visible().filter((assistant) => this.#isUsable(assistant, allows));
   }
 
   /** Why an id that should be known is not, as the end of a sentence. */
@@ -136,15 +163,16 @@ export class Assistants {
 
   /**
    * Creates an assistant.
-   * @throws ApiError 400 `config.configurable` and `context` differ; 404 unknown graph; 409 it exists and `if_exists` is `raise`.
+   * @param allows what the caller sees, by metadata. @throws ApiError 400 `config.configurable` and `context` differ; 404 unknown graph; 409 it exists and `if_exists` is `raise`.
    */
-  create(fields: NewAssistant): Assistant {
+  create(fields: NewAssistant, allows?: Allows): Assistant {
     const settings = mirrored(fields);
     this.#checkGraph(fields.graph_id);
     const assistantId = fields.assistant_id ?? uuid4();
     const existing = this.#entries.get(assistantId);
     if (existing !== undefined) {
-      if (fields.if_exists === "do_nothing") return existing.assistant;
+      const isSeen = allows === undefined || allows(existing.assistant.metadata);
+      if (fields.if_exists === "do_nothing" && isSeen) return existing.assistant;
       throw new ApiError(409, `Assistant ${assistantId} already exists`);
     }
     const now = timestamp();

@@ -5,7 +5,7 @@ import { prefixRange, type Database, type Write } from "../storage/database.ts";
 import { keys } from "../storage/keys.ts";
 import { contains, page, type Json, type Page } from "./json.ts";
 
-/** A cron as clients see it. Times are ISO 8601 with offset. */
+/** A cron as it is stored; clients see it by `publicCron`. Times are ISO 8601 with offset. */
 export interface Cron {
   readonly cron_id: string;
   readonly assistant_id: string;
@@ -27,6 +27,13 @@ export interface Cron {
   readonly next_run_date: string | null;
   readonly metadata: Json;
   readonly enabled: boolean;
+  /** Settings for the graph alone that say whose runs they are; never shown. */
+  readonly hidden?: Json;
+}
+
+/** A cron as clients see it. */
+export function publicCron({ hidden: _hidden, ...cron }: Cron): Omit<Cron, "hidden"> {
+  return cron;
 }
 
 export type CronSortField =
@@ -43,6 +50,8 @@ export interface CronFilter {
   readonly thread_id?: string | undefined;
   readonly enabled?: boolean | undefined;
   readonly metadata?: Json | undefined;
+  /** Which of them the caller sees, by their metadata. */
+  readonly allows?: ((metadata: Json) => boolean) | undefined;
 }
 
 export interface CronQuery extends CronFilter {
@@ -53,7 +62,7 @@ export interface CronQuery extends CronFilter {
 }
 
 /** The error for a cron that does not exist. */
-const cronNotFound = (id: string): ApiError => new ApiError(404, `Cron ${id} not found`);
+export const cronNotFound = (id: string): ApiError => new ApiError(404, `Cron ${id} not found`);
 
 export class Crons {
   readonly #db: Database;
@@ -70,12 +79,9 @@ export class Crons {
     if (this.#byId !== undefined) return this.#byId;
     const crons = new Map<string, Cron>();
     for (const [key, text] of this.#db.range(prefixRange(keys.crons))) {
-      try {
-        const cron = JSON.parse(text) as Cron;
-        crons.set(cron.cron_id, cron);
-      } catch {
-        this.#onDamaged(key);
-      }
+      const cron = parsed(text);
+      if (cron !== undefined && keys.cron(cron.cron_id) === key) crons.set(cron.cron_id, cron);
+      else this.#onDamaged(key);
     }
     return (this.#byId = crons);
   }
@@ -135,13 +141,25 @@ export class Crons {
     return page(found, limit, offset);
   }
 
-  #matches({ assistant_id, thread_id, enabled, metadata }: CronFilter): Cron[] {
+  #matches({ assistant_id, thread_id, enabled, metadata, allows }: CronFilter): Cron[] {
     return [...this.#crons.values()].filter(
       (cron) =>
         (assistant_id === undefined || cron.assistant_id === assistant_id) &&
         (thread_id === undefined || cron.thread_id === thread_id) &&
         (enabled === undefined || cron.enabled === enabled) &&
-        (metadata === undefined || contains(cron.metadata, metadata)),
+        (metadata === undefined || contains(cron.metadata, metadata)) &&
+        (allows === undefined || allows(cron.metadata)),
     );
+  }
+}
+
+function parsed(text: string): Cron | undefined {
+  try {
+    const cron = JSON.parse(text) as Partial<Cron> | null;
+    const isDate = cron?.next_run_date === null || !Number.isNaN(Date.parse(cron?.next_run_date ?? ""));
+    const whole = typeof cron?.cron_id === "string" && typeof cron.schedule === "string" && isDate;
+    return whole ? (cron as Cron) : undefined;
+  } catch {
+    return undefined;
   }
 }

@@ -4,7 +4,7 @@ import { ApiError } from "../errors.ts";
 import { systemClock, timestampOf, uuid7, type Clock } from "../ids.ts";
 import type { BufferedDatabase } from "../storage/buffered.ts";
 import { prefixRange, type Write } from "../storage/database.ts";
-import { keys, lastId } from "../storage/keys.ts";
+import { keys } from "../storage/keys.ts";
 
 export type DeliveryStatus = "pending" | "delivered" | "failed";
 
@@ -54,12 +54,13 @@ const THROW_AWAY = 100;
 const MAX_ATTEMPTS_LISTED = 20;
 
 /** The error for a delivery that does not exist. */
-const deliveryNotFound = (id: string): ApiError => new ApiError(404, `Webhook delivery ${id} not found`);
+export const deliveryNotFound = (id: string): ApiError => new ApiError(404, `Webhook delivery ${id} not found`);
 
 export class Deliveries {
   readonly #db: BufferedDatabase;
   readonly #clock: Clock;
-  #finished: number | undefined;
+  /** Finished deliveries and the thread of each, the oldest first; read when first needed. */
+  #finished: Map<string, string> | undefined;
   #listener: (delivery: Delivery) => void = () => undefined;
 
   constructor(db: BufferedDatabase, clock: Clock = systemClock) {
@@ -107,9 +108,13 @@ export class Deliveries {
     this.#listener(delivery);
   }
 
-  /** Deliveries that are still to be made, in the order of their making. */
-  pending(): Delivery[] {
-    return Array.from(this.#db.range(prefixRange(keys.pendingDeliveries)), ([, text]) => JSON.parse(text) as Delivery);
+  /** Deliveries that are still to be made, in the order of their making. Damaged ones are reported and left out. */
+  *pending(onDamaged: (message: string) => void): Iterable<Delivery> {
+    for (const [key, text] of this.#db.range(prefixRange(keys.pendingDeliveries))) {
+      const delivery = parsed(text);
+      if (delivery === undefined) onDamaged(`The record ${key} of a webhook is damaged; it is left out.`);
+      else yield delivery;
+    }
   }
 
   /** Newest first. */
@@ -118,6 +123,8 @@ export class Deliveries {
     offset: number;
     status?: DeliveryStatus | undefined;
     run_id?: string | undefined;
+    /** Which of them the caller sees. */
+    allows?: ((delivery: Delivery) => boolean) | undefined;
   }): Delivery[] {
     const prefixes =
       query.status === undefined
@@ -129,9 +136,11 @@ export class Deliveries {
       let taken = 0;
       for (const [, text] of this.#db.range({ ...prefixRange(prefix), reverse: true })) {
         if (taken >= wanted) break;
-        const delivery = JSON.parse(text) as Delivery;
+        const delivery = parsed(text);
+        if (delivery === undefined) continue;
         if (query.status !== undefined && delivery.status !== query.status) continue;
         if (query.run_id !== undefined && delivery.run_id !== query.run_id) continue;
+        if (query.allows !== undefined && !query.allows(delivery)) continue;
         found.push(delivery);
         taken++;
       }
@@ -143,8 +152,9 @@ export class Deliveries {
   /** @throws ApiError 404 */
   get(id: string): Delivery {
     const text = this.#db.get(keys.pendingDelivery(id)) ?? this.#db.get(keys.finishedDelivery(id));
-    if (text === undefined) throw deliveryNotFound(id);
-    return JSON.parse(text) as Delivery;
+    const delivery = text === undefined ? undefined : parsed(text);
+    if (delivery === undefined) throw deliveryNotFound(id);
+    return delivery;
   }
 
   /** What is sent: the JSON of the run as it ended. @throws ApiError 404 */
@@ -156,7 +166,9 @@ export class Deliveries {
 
   /** The headers of a push notification; undefined for other deliveries. */
   headers({ delivery_id: id, push }: Delivery): Readonly<Record<string, string>> | undefined {
-    return push === undefined ? undefined : (JSON.parse(this.#db.get(keys.deliveryHeaders(id)) ?? "{}") as Record<string, string>);
+    return push === undefined
+      ? undefined
+      : (JSON.parse(this.#db.get(keys.deliveryHeaders(id)) ?? "{}") as Record<string, string>);
   }
 
   /**
@@ -181,13 +193,15 @@ export class Deliveries {
       { key: keys.pendingDelivery(id), value: undefined },
       { key: keys.finishedDelivery(id), value: JSON.stringify(after) },
     ]);
+    this.#finishedOnes().set(id, after.thread_id);
     this.#throwAway();
     return after;
   }
 
-  /** Sends what was sent before once more, under a new id. @throws ApiError 404 */
+  /** Sends what was sent before once more, under a new id. @throws ApiError 404; 409 while it is still to be sent. */
   replay(id: string): Delivery {
     const before = this.get(id);
+    if (before.status === "pending") throw new ApiError(409, `Webhook delivery ${id} is still to be sent`);
     const { run_id, thread_id, assistant_id, run_status, url } = before;
     const about = { run_id, thread_id, assistant_id, run_status, url, replay_of: id };
     const { delivery, writes } = this.draft(about, this.body(id), this.headers(before));
@@ -196,16 +210,50 @@ export class Deliveries {
     return delivery;
   }
 
-  #throwAway(): void {
-    const { start, end } = prefixRange(keys.finishedDeliveries);
-    this.#finished = (this.#finished ?? this.#db.count(start, end) - 1) + 1;
-    if (this.#finished < MAX_FINISHED + THROW_AWAY) return;
-    const writes: Write[] = [];
-    for (const [key] of this.#db.range({ start, end, limit: THROW_AWAY })) {
-      const gone = [key, keys.deliveryBody(lastId(key)), keys.deliveryHeaders(lastId(key))];
-      writes.push(...gone.map((each) => ({ key: each, value: undefined })));
+  /** The changes that delete what was sent about a thread. What is still to be sent stays. */
+  deletionOf(threadId: string): Write[] {
+    const gone = [...this.#finishedOnes()].filter(([, thread]) => thread === threadId);
+    return gone.flatMap(([id]) => deletion(id));
+  }
+
+  /** Says that `deletionOf` of a thread is stored. */
+  threadDeleted(threadId: string): void {
+    const finished = this.#finishedOnes();
+    for (const [id, thread] of finished) if (thread === threadId) finished.delete(id);
+  }
+
+  #finishedOnes(): Map<string, string> {
+    if (this.#finished !== undefined) return this.#finished;
+    const finished = new Map<string, string>();
+    for (const [key, text] of this.#db.range(prefixRange(keys.finishedDeliveries))) {
+      finished.set(key.slice(keys.finishedDeliveries.length), parsed(text)?.thread_id ?? "");
     }
-    this.#db.writeSoon(writes);
-    this.#finished -= writes.length / 3;
+    return (this.#finished = finished);
+  }
+
+  #throwAway(): void {
+    const finished = this.#finishedOnes();
+    if (finished.size < MAX_FINISHED + THROW_AWAY) return;
+    const oldest = [...finished.keys()].slice(0, THROW_AWAY);
+    this.#db.writeSoon(oldest.flatMap(deletion));
+    for (const id of oldest) finished.delete(id);
+  }
+}
+
+/** The changes that delete a finished delivery. */
+const deletion = (id: string): Write[] =>
+  [keys.finishedDelivery(id), keys.deliveryBody(id), keys.deliveryHeaders(id)].map((key) => ({
+    key,
+    value: undefined,
+  }));
+
+function parsed(text: string): Delivery | undefined {
+  try {
+    const delivery = JSON.parse(text) as Partial<Delivery> | null;
+    const whole =
+      typeof delivery?.delivery_id === "string" && typeof delivery.url === "string" && Array.isArray(delivery.attempts);
+    return whole ? (delivery as Delivery) : undefined;
+  } catch {
+    return undefined;
   }
 }

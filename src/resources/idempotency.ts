@@ -42,13 +42,15 @@ const digest = (text: string): string => createHash("sha256").update(text).diges
 /**
  * The mark of a request.
  * @param asks everything that the request asks for, as JSON data; the order of its fields does not matter.
+ * @param identity who asks, if callers are told from each other: one's keys mean nothing in the mouth of another.
  * @throws ApiError 422 when the key is empty or too long.
  */
-export function requestMark(key: string, asks: unknown): RequestMark {
+export function requestMark(key: string, asks: unknown, identity?: string): RequestMark {
   if (key === "" || key.length > MAX_KEY_CHARS) {
     throw new ApiError(422, `Idempotency-Key must have 1 to ${MAX_KEY_CHARS} characters`);
   }
-  return { key: digest(key), asks: digest(JSON.stringify(asks, sorted)) };
+  const own = identity === undefined ? key : JSON.stringify([identity, key]);
+  return { key: digest(own), asks: digest(JSON.stringify(asks, sorted)) };
 }
 
 function sorted(_key: string, value: unknown): unknown {

@@ -88,11 +88,13 @@ export function getItem(store: LongTermStore, { namespace, key, refresh_ttl }: G
 
 /**
  * Items under the prefix that match the filter: the nearest to the query first, or without one the last put.
+ * @param sees which of them the caller sees; all by default.
  * @throws ApiError 422 for a bad prefix or filter; what embedding throws.
  */
 export async function searchItems(
   store: LongTermStore,
   { namespace_prefix, filter, limit: most, offset: from, query, refresh_ttl }: SearchItemsBody,
+  sees?: (item: WireItem) => boolean,
 ): Promise<{ items: WireSearchItem[] }> {
   const search = {
     namespacePrefix: namespace_prefix,
@@ -101,14 +103,17 @@ export async function searchItems(
     offset: from,
     query,
     refreshTtl: refresh_ttl,
+    sees,
   };
   return { items: await store.findItems(search) };
 }
 
-/** The namespaces that hold items, sorted. @throws ApiError 422 for a bad prefix or suffix. */
+/** The namespaces that hold items (that the caller sees), sorted. @throws ApiError 422 for a bad prefix or suffix. */
 export function listNamespaces(
   store: LongTermStore,
   { prefix, suffix, max_depth, limit: most, offset: from }: ListNamespacesBody,
+  sees?: (item: WireItem) => boolean,
 ): { namespaces: string[][] } {
-  return { namespaces: store.listNamespacePaths({ prefix, suffix, maxDepth: max_depth, limit: most, offset: from }) };
+  const options = { prefix, suffix, maxDepth: max_depth, limit: most, offset: from, sees };
+  return { namespaces: store.listNamespacePaths(options) };
 }

@@ -13,6 +13,8 @@ export interface ThreadFilter {
   /** What the values contain; a thread without values has nothing that could be contained. */
   readonly values?: Json | undefined;
   readonly status?: ThreadStatus | undefined;
+  /** Which of them the caller sees, by their metadata. */
+  readonly allows?: ((metadata: Json) => boolean) | undefined;
 }
 
 /** What a search asks for. */
@@ -27,8 +29,8 @@ export interface ThreadQuery extends ThreadFilter {
 export type ValuesOf = (threadId: string) => unknown;
 
 /** Whether a filter lets every thread through. */
-export function isPlain({ ids, metadata, values, status }: ThreadFilter): boolean {
-  return ids === undefined && metadata === undefined && values === undefined && status === undefined;
+export function isPlain({ ids, metadata, values, status, allows }: ThreadFilter): boolean {
+  return [ids, metadata, values, status, allows].every((condition) => condition === undefined);
 }
 
 /** The threads that a filter lets through, in their order. `valuesOf` is called only for filters on values. */
@@ -38,6 +40,7 @@ export function matching(records: Iterable<ThreadRecord>, filter: ThreadFilter, 
   for (const record of records) {
     if (ids !== undefined && !ids.has(record.thread_id)) continue;
     if (filter.status !== undefined && record.status !== filter.status) continue;
+    if (filter.allows !== undefined && !filter.allows(record.metadata)) continue;
     if (filter.metadata !== undefined && !contains(record.metadata, filter.metadata)) continue;
     if (filter.values !== undefined && !contains(valuesOf(record.thread_id), filter.values)) continue;
     found.push(record);

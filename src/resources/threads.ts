@@ -171,13 +171,16 @@ export class Threads {
     metadata?: Json | undefined;
     ttl?: ThreadTtl | undefined;
     ifExists: "raise" | "do_nothing";
+    /** What the caller sees, by metadata. */
+    allows?: ((metadata: Json) => boolean) | undefined;
   }): ThreadRecord {
-    const { threadId, metadata, ttl } = options;
+    const { threadId, metadata, ttl, allows } = options;
     if (threadId !== undefined) {
       if (!isUuid(threadId)) throw new ApiError(422, `thread_id must be a UUID, got "${threadId}"`);
       const existing = this.find(threadId);
       if (existing !== undefined) {
-        if (options.ifExists === "do_nothing") return existing;
+        const isSeen = allows === undefined || allows(existing.metadata);
+        if (options.ifExists === "do_nothing" && isSeen) return existing;
         throw new ApiError(409, "Thread already exists");
       }
     }

@@ -32,8 +32,8 @@ export const createCronBody = runFields.extend({
   on_run_completed: optional(z.enum(["delete", "keep"])),
 });
 
-/** Absent fields stay; `end_time: null` and `timezone: null` clear them. */
-export const patchCronBody = createCronBody.partial();
+/** Absent fields stay; null clears `end_time`, `timezone` and `webhook`. */
+export const patchCronBody = createCronBody.partial().extend({ webhook: z.string().min(1).max(65_536).nullish() });
 
 const filter = {
   assistant_id: optional(z.string()),

@@ -9,7 +9,7 @@ import type { BufferedDatabase } from "../storage/buffered.ts";
 import type { CheckpointStore } from "../storage/checkpoints.ts";
 import type { Codec } from "../storage/codec.ts";
 import type { SaverFactory } from "../storage/saver.ts";
-import type { RunFollower } from "./follower.ts";
+import type { RunFollower, ThreadBelongings } from "./follower.ts";
 import type { RunObservers } from "./observer.ts";
 import type { ThreadValues } from "./values.ts";
 
@@ -47,6 +47,8 @@ export interface EngineOptions {
   readonly onFailure: (record: RunRecord, error: RunError, cause: unknown) => void;
   /** Those for whom the end of a run has consequences. */
   readonly followers?: readonly RunFollower[];
+  /** What others keep of threads. */
+  readonly belongings?: ThreadBelongings | undefined;
   /** Those who may want to watch runs as a series of protocol v2 events. */
   readonly observers?: RunObservers | undefined;
 }

@@ -282,6 +282,7 @@ export class RunEngine {
     for (const run of lane) this.#leave(run, { status: "interrupted", json: "{}" });
     this.streams.threadDropped(threadId);
     this.#options.observers?.threadDeleted(threadId);
+    this.#options.belongings?.threadDeleted(threadId);
     return true;
   }
 

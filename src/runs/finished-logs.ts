@@ -1,6 +1,7 @@
 // What is kept in memory a while of runs that have ended, for clients that come late: the event logs of those whose reader lost its
 // connection, and the results of stateless runs, whose records are gone. Logs of resumable runs are stored: stored-logs.ts.
 import { LRUCache } from "lru-cache";
+import type { Json } from "../resources/json.ts";
 import type { RunEnd } from "./active.ts";
 import type { EventLog } from "./events.ts";
 
@@ -18,6 +19,8 @@ const KEEP_READ_CHARS = 2 * 1024 * 1024;
 
 interface FinishedRun {
   readonly threadId: string;
+  /** Of the run: what decides who may see it when its thread is gone. */
+  readonly metadata: Json;
   readonly log: EventLog;
   /** How it ended, if its record does not tell. */
   readonly end: RunEnd | undefined;
@@ -55,6 +58,10 @@ export class FinishedLogs {
 
   threadOf(runId: string): string | undefined {
     return (this.#runs.get(runId) ?? this.#read.get(runId))?.threadId;
+  }
+
+  metadataOf(runId: string): Json | undefined {
+    return (this.#runs.get(runId) ?? this.#read.get(runId))?.metadata;
   }
 
   drop(runId: string): void {

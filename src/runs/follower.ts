@@ -15,6 +15,22 @@ export interface Consequence {
 /** Told of every run that ends and whose record is stored or was; not of those that are rolled back or parked. */
 export type RunFollower = (record: RunRecord, end: RunEnd, thread: ThreadStatus) => Consequence | undefined;
 
+/** What others keep of a thread, which must go with it. */
+export interface ThreadBelongings {
+  /** What deletes it, for the batch that deletes the thread. */
+  deletionOf(threadId: string): readonly Write[];
+  /** The thread is gone. */
+  threadDeleted(threadId: string): void;
+}
+
+/** The belongings of several as one. */
+export const belongingsOf = (all: readonly ThreadBelongings[]): ThreadBelongings => ({
+  deletionOf: (threadId) => all.flatMap((one) => one.deletionOf(threadId)),
+  threadDeleted(threadId) {
+    for (const one of all) one.threadDeleted(threadId);
+  },
+});
+
 /** What all followers have to store. */
 export function consequences(
   followers: readonly RunFollower[],

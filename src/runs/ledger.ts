@@ -8,7 +8,7 @@ import type { CheckpointStore } from "../storage/checkpoints.ts";
 import type { Write } from "../storage/database.ts";
 import { keys } from "../storage/keys.ts";
 import type { ActiveRun, RunEnd } from "./active.ts";
-import { consequences, type RunFollower } from "./follower.ts";
+import { consequences, type RunFollower, type ThreadBelongings } from "./follower.ts";
 import { publicRun } from "./request.ts";
 import { interruptsOf } from "./result.ts";
 import { rollbackWrites } from "./rollback.ts";
@@ -23,6 +23,8 @@ export interface LedgerOptions {
   readonly logs: StoredLogs;
   /** Those for whom the end of a run has consequences. */
   readonly followers: readonly RunFollower[];
+  /** What others keep of threads. */
+  readonly belongings?: ThreadBelongings | undefined;
   /** Runs of a thread that have not ended, but for one. */
   readonly others: (threadId: string, runId: string) => readonly ActiveRun[];
 }
@@ -144,7 +146,8 @@ export class RunLedger {
 
   /** A thread goes with everything that belongs to it. */
   threadDeleted(threadId: string): void {
-    this.#dropThread(threadId, this.#options.logs.deletionOf(threadId));
+    const { logs, belongings } = this.#options;
+    this.#dropThread(threadId, [...logs.deletionOf(threadId), ...(belongings?.deletionOf(threadId) ?? [])]);
   }
 
   #dropThread(threadId: string, more: readonly Write[]): void {

@@ -2,14 +2,14 @@
 import { ApiError } from "../errors.ts";
 import type { Assistants } from "../resources/assistants.ts";
 import type { RunRecord } from "../resources/runs.ts";
-import type { ThreadRecord, Threads } from "../resources/threads.ts";
+import { threadNotFound, type ThreadRecord, type Threads } from "../resources/threads.ts";
 import type { CheckpointStore } from "../storage/checkpoints.ts";
 import type { Write } from "../storage/database.ts";
 import type { ActiveRun } from "./active.ts";
 import type { Caller } from "./engine-options.ts";
 import { beforeRun } from "./ledger.ts";
 import type { RunQueue } from "./queue.ts";
-import { checkpointOf, newRun, refuseBusy, type RunRequest } from "./request.ts";
+import { checkpointOf, newRun, refuseBusy, type RunRequest, type RunRights } from "./request.ts";
 
 export interface MakerOptions {
   readonly threads: Threads;
@@ -44,16 +44,19 @@ export class RunMaker {
    */
   make(threadId: string | undefined, request: RunRequest, caller: Caller | "batch"): MadeRun {
     const { threads, assistants, queue, loaded } = this.#options;
-    const assistant = assistants.forRun(request.assistant_id);
+    const { mayUse } = request;
+    const assistant = assistants.forRun(request.assistant_id, mayUse?.assistant);
     if (threadId !== undefined) {
       if (request.if_not_exists !== "create") threads.get(threadId);
+      if (mayUse !== undefined) this.#checkThread(threadId, mayUse);
       this.#checkCheckpoint(threadId, request);
       this.#makeWay(threadId, request.multitask_strategy);
       // A run that was rolled back took its checkpoints with it.
       this.#checkCheckpoint(threadId, request);
     }
     const existing = threadId === undefined ? undefined : threads.find(threadId);
-    const thread = existing ?? threads.draft(threadId, request.metadata);
+    const isNew = threadId !== undefined && mayUse !== undefined;
+    const thread = existing ?? threads.draft(threadId, isNew ? mayUse.newThread : request.metadata);
     const [ahead] = queue.lane(thread.thread_id);
     const record = newRun(request, assistant, thread, {
       stateless: threadId === undefined,
@@ -64,6 +67,13 @@ export class RunMaker {
       ephemeral: threadId === undefined && (caller === "stream" || caller === "wait") && leavesNothing(request),
     });
     return { record, thread, alongside: request.alongside?.(record) ?? [] };
+  }
+
+  /** A thread that the caller must not see, or must not make, is one that does not exist. */
+  #checkThread(threadId: string, { thread: allows, newThread }: RunRights): void {
+    const thread = this.#options.threads.find(threadId);
+    const isAllowed = thread === undefined ? newThread !== undefined : allows === undefined || allows(thread.metadata);
+    if (!isAllowed) throw threadNotFound(threadId);
   }
 
   #checkCheckpoint(threadId: string, request: RunRequest): void {

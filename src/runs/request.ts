@@ -33,6 +33,8 @@ export interface RunRequest {
   readonly feedback_keys?: readonly string[] | undefined;
   /** Settings for the graph alone, such as request headers: they reach its `configurable` and are never shown. */
   readonly hidden?: Json | undefined;
+  /** What the caller may use; everything when absent. */
+  readonly mayUse?: RunRights | undefined;
   /** It came through protocol v2, whose readers get the events of LangGraph's own event stream. */
   readonly protocol?: true;
   /** Given when the request may come again and must not make a second run. */
@@ -43,6 +45,14 @@ export interface RunRequest {
   readonly task?: string | true | undefined;
   /** What is stored in the batch of the new run. */
   readonly alongside?: (record: RunRecord) => readonly Write[];
+}
+
+/** What a caller may use for a run. Predicates are on metadata, and let everything through when undefined. */
+export interface RunRights {
+  readonly thread: ((metadata: Json) => boolean) | undefined;
+  readonly assistant: ((metadata: Json) => boolean) | undefined;
+  /** The metadata of the thread that the run makes if it does not exist; undefined when it must make none. */
+  readonly newThread: Json | undefined;
 }
 
 /** Metadata keys that the server owns. */

@@ -1,6 +1,7 @@
 // What callers learn of runs and threads by looking at them: events, and how runs end or ended. The engine makes runs and says here
 // what becomes of them; here they are only looked at.
 import type { Timers } from "../clock.ts";
+import type { Json } from "../resources/json.ts";
 import { runNotFound, type RunRecord, type Runs } from "../resources/runs.ts";
 import type { Threads } from "../resources/threads.ts";
 import type { BufferedDatabase } from "../storage/buffered.ts";
@@ -69,7 +70,7 @@ export class RunStreams {
     const { log, record, threadId } = run;
     if (end === PARKED) return log.close(false);
     const vanishes = record.deleteAfter === true && record.ephemeral !== true;
-    this.#finished.keep(run.id, { threadId, log, end: vanishes ? end : undefined });
+    this.#finished.keep(run.id, { threadId, metadata: record.run.metadata, log, end: vanishes ? end : undefined });
     log.done(() => runDoneJson(record, end.status, run.stopReason === "rollback"));
     log.close();
     log.tap?.changed();
@@ -107,6 +108,18 @@ export class RunStreams {
     const threadId = this.#findThread(runId);
     if (threadId === undefined) throw runNotFound();
     return threadId;
+  }
+
+  /**
+   * What decides who may see a run that has not ended or of which something is kept: the metadata of its thread, or its own when there
+   * is no thread; undefined for other runs.
+   */
+  metadataOf(runId: string): Json | undefined {
+    const threadId = this.#findThread(runId);
+    if (threadId === undefined) return undefined;
+    const thread = this.#options.threads.find(threadId);
+    if (thread !== undefined) return thread.metadata;
+    return this.#options.active(runId)?.record.run.metadata ?? this.#finished.metadataOf(runId) ?? {};
   }
 
   /** Whether events of a run can be read: it has not ended, or its log is kept. */

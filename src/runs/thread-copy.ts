@@ -14,21 +14,23 @@ import { interruptsOf } from "./result.ts";
  * Copies a thread as it is stored now: metadata, config, values, interrupts, and all checkpoints with what waits at them. Its runs stay
  * with the original. Of a thread that is busy, the copy has what is committed, and is not busy. A time to live is that of the
  * original, counted from now.
+ * @param rights what the caller sees, by metadata, and the metadata of the copy if it is not that of the original.
  * @throws ApiError 409 when there is no such thread.
  */
 export async function copyThread(
   parts: { readonly threads: Threads; readonly checkpoints: CheckpointStore; readonly engine: RunEngine },
   sourceId: string,
+  rights: { readonly allows?: ((metadata: Json) => boolean) | undefined; readonly metadata?: Json | undefined } = {},
 ): Promise<ThreadRecord> {
   const { threads, checkpoints, engine } = parts;
   const { db } = checkpoints;
   await engine.settled(sourceId);
   const source = threads.find(sourceId);
-  if (source === undefined) throw new ApiError(409, `Thread with ID ${sourceId} not found`);
+  if (source === undefined || rights.allows?.(source.metadata) === false) throw nothingToCopy(sourceId);
   // Settled together with the snapshot, which is taken before anything else happens.
   const resting = engine.restingStatus(sourceId);
   const ttl = source.ttl === undefined ? undefined : { strategy: source.ttl.strategy, minutes: source.ttl.minutes };
-  const draft = { ...threads.draft(undefined, source.metadata, ttl), config: source.config };
+  const draft = { ...threads.draft(undefined, rights.metadata ?? source.metadata, ttl), config: source.config };
   const copyId = draft.thread_id;
   const marker = keys.copying(copyId);
   try {
@@ -56,6 +58,9 @@ export async function copyThread(
     throw error;
   }
 }
+
+/** The error for a thread that does not exist, or that the caller may not see. */
+export const nothingToCopy = (threadId: string): ApiError => new ApiError(409, `Thread with ID ${threadId} not found`);
 
 /** Removes what a crash left of copies; at start. */
 export function removeUnfinishedCopies(checkpoints: CheckpointStore): void {

@@ -4,9 +4,14 @@ import type { HttpConfig } from "../config/types.ts";
 import { ApiError } from "../errors.ts";
 import { Context } from "./context.ts";
 import { cors } from "./cors.ts";
+import type { CustomApp } from "./custom-app.ts";
+import type { Guard } from "./guard.ts";
 import { fromOwnPage, hostAllowed } from "./host-check.ts";
 import type { HttpMetrics } from "./http-metrics.ts";
+import { oversize } from "./limits.ts";
 import { pathTemplate, type Operation, type Route } from "./operation.ts";
+import { requestId } from "./request-id.ts";
+import { logged, type RequestLine } from "./request-log.ts";
 import { Reply } from "./respond.ts";
 import { offered, wantsSocket } from "./upgrade.ts";
 
@@ -18,6 +23,14 @@ export interface AppOptions {
   readonly report: (error: unknown) => void;
   /** Where requests are counted. */
   readonly traffic: HttpMetrics;
+  /** Bytes that a request body may have. */
+  readonly maxBodyBytes: number;
+  /** The project's own routes and middleware, which are asked first. */
+  readonly customApp?: CustomApp | undefined;
+  /** Who keeps out those that may not come in; everybody may without one. */
+  readonly guard?: Guard | undefined;
+  /** Told of every request; nothing is when absent. */
+  readonly log?: ((line: RequestLine) => void) | undefined;
 }
 
 export interface App {
@@ -30,23 +43,37 @@ export interface App {
 /** The spelling of thread paths in the platform's prose; an alias of `/threads/…`. */
 const THREADS = /^\/threads\/:thread_id\//;
 
-export function createApp({ http, host, report, traffic }: AppOptions): App {
+export function createApp({ http, host, report, traffic, maxBodyBytes, customApp, guard, log }: AppOptions): App {
+  const { mount_prefix: prefix = "" } = http;
   const policy = cors(http.cors);
-  const reply = new Reply(policy.fixed, traffic);
+  const replyTo = ({ headers, method }: Request): Reply =>
+    new Reply(policy.fixed, traffic, requestId(headers), method === "HEAD");
   /** Counts an answer that no operation gave. */
   const countOther = traffic.counter("", "");
-  const refuse = (error: unknown): Response => {
-    const response = reply.error(error, report);
+  const refuse = (request: Request, error: unknown): Response => {
+    const response = replyTo(request).error(error, report);
     countOther(response.status);
     return response;
   };
+  /** Answers to what is no path of this server. */
+  const unknown = new WeakSet<Response>();
   const h3 = new H3({
     silent: true,
     // What handlers throw is answered in `run`; here arrive only h3's own errors, such as an unknown route.
     onError: (error, event) => {
-      if (error.status === 404)
-        return refuse(new ApiError(404, `Not found: ${event.req.method} ${event.url.pathname}`));
-      return refuse(error.unhandled === true && error.cause !== undefined ? error.cause : error);
+      if (error.status !== 404)
+        return refuse(event.req, error.unhandled === true && error.cause !== undefined ? error.cause : error);
+      const { pathname } = event.url;
+      const outside = prefix !== "" && !`${pathname}/`.startsWith(`${prefix}/`);
+      const hint = outside ? `; all paths of this server begin with ${prefix}` : "";
+      const answer = (reason: unknown): Response => {
+        const response = refuse(event.req, reason);
+        unknown.add(response);
+        return response;
+      };
+      const missing = (): Response => answer(new ApiError(404, `Not found: ${event.req.method} ${pathname}${hint}`));
+      // Who may not come in learns not even what there is not.
+      return guard === undefined ? missing() : guard.enter(event.req).then(missing, answer);
     },
   });
 
@@ -60,43 +87,58 @@ export function createApp({ http, host, report, traffic }: AppOptions): App {
       count(response.status === 426 && request !== undefined && offered(request) !== undefined ? 101 : response.status);
       return response;
     };
-    const failed = (error: unknown): Response => counted(reply.error(error, report));
+    const admitted = guard === undefined ? handler : guard.over(operation, handler);
     const run = (event: H3Event): Response | Promise<Response> => {
+      const reply = replyTo(event.req);
+      const failed = (error: unknown): Response => counted(reply.error(error, report));
       try {
-        const answer = handler(new Context(event, operation, reply));
+        const answer = admitted(new Context(event, operation, reply));
         return answer instanceof Promise
-          ? answer.then((response) => counted(response), failed)
+          ? answer.then((response) => counted(response, event.req), failed)
           : counted(answer, event.req);
       } catch (error) {
         return failed(error);
       }
     };
-    h3.on(method, path, run);
-    if (THREADS.test(path)) h3.on(method, path.replace("/threads/", "/thread/"), run);
+    h3.on(method, prefix + path, run);
+    if (THREADS.test(path)) h3.on(method, prefix + path.replace("/threads/", "/thread/"), run);
+    // Probes are set up once for all servers and know of no prefix.
+    if (prefix !== "" && path === "/ok") h3.on(method, path, run);
   };
 
+  const builtIn = (request: Request): Response | Promise<Response> => h3.fetch(request);
+  const isUnknown = (response: Response): boolean => unknown.has(response);
+  const withApp =
+    customApp === undefined
+      ? builtIn
+      : customApp.over({ builtIn, isUnknown, count: countOther, replyTo, report, common: policy.fixed, prefix });
+  const serve =
+    customApp === undefined || guard === undefined ? withApp : guard.before(http, { builtIn, withApp, isUnknown });
+
   const answer = (request: Request): Response | Promise<Response> => {
+    const tooLarge = oversize(request, maxBodyBytes);
+    if (tooLarge !== undefined) return refuse(request, tooLarge);
     if (!hostAllowed(request.headers.get("host"), host)) {
       const detail = `This server listens on ${host} and does not answer to the host name "${request.headers.get("host")}"`;
-      return refuse(new ApiError(403, detail));
+      return refuse(request, new ApiError(403, detail));
     }
     // A page may send simple requests without asking first, and open WebSockets; where origins are restricted, the others may not
     // start runs that way.
     if ((request.method !== "GET" && request.method !== "OPTIONS") || wantsSocket(request)) {
       const origin = request.headers.get("origin");
       if (!policy.allows(origin) && !fromOwnPage(origin, request.headers.get("host")))
-        return refuse(new ApiError(403, `Origin ${origin} is not in http.cors.allow_origins`));
+        return refuse(request, new ApiError(403, `Origin ${origin} is not in http.cors.allow_origins`));
     }
     if (request.method === "OPTIONS" && request.headers.has("access-control-request-method")) {
       countOther(204);
       return policy.preflight(request);
     }
-    return h3.fetch(request);
+    return serve(request);
   };
   const { perRequest } = policy;
   const fetch: App["fetch"] =
     perRequest === undefined
       ? answer
       : async (request) => perRequest(request.headers.get("origin"), await answer(request));
-  return { route, operations, fetch };
+  return { route, operations, fetch: log === undefined ? fetch : logged(fetch, http.logging_headers, log) };
 }

@@ -43,7 +43,7 @@ export function assembleCrons(parts: {
       metadata,
       ...(cron.thread_id === null ? { on_completion: cron.on_run_completed } : {}),
     });
-    const request = { ...runRequest(body), alongside: () => writes };
+    const request = { ...runRequest(body), hidden: cron.hidden, alongside: () => writes };
     return engine.create(cron.thread_id ?? undefined, request, "background");
   };
   const cronClock = new CronClock({
@@ -52,8 +52,9 @@ export function assembleCrons(parts: {
     schedules: loadSchedules,
     catchUp: parts.project.cronCatchUp ?? "skip",
     fire: (cron, write) => void fire(cron, [write]),
+    hasThread: (threadId) => threads.find(threadId) !== undefined,
     onWarning: warn,
   });
-  const cronService = new CronService({ crons, clock: cronClock, assistants, threads, checkWebhook: parts.checkWebhook });
+  const cronService = new CronService({ crons, clock: cronClock, time: clock, assistants, threads, checkWebhook: parts.checkWebhook });
   return { crons, cronClock, cronService, fireCron: (cron) => fire(cron, []) };
 }

@@ -17,6 +17,8 @@ export interface Webhooks {
   readonly deliveries: Deliveries;
   readonly sender: WebhookSender;
   readonly follower: RunFollower;
+  /** False when `http.disable_webhooks` is set. */
+  readonly enabled: boolean;
   /** @throws ApiError 422 when a webhook must not be sent there. Says once when webhooks are switched off. */
   check(url: string | undefined): Promise<void>;
   /** Takes over a changed config. */
@@ -48,8 +50,10 @@ export function assembleWebhooks(parts: {
   const sender = new WebhookSender({
     deliveries,
     config,
+    enabled: !disabled,
     clock,
     self,
+    onError: (message) => onEvent({ type: "log", level: "error", message }),
     onFailed({ delivery_id, run_id, url, attempt_count }, reason) {
       const message = `The webhook of run ${run_id} to ${shownUrl(url)} was given up after ${attempt_count} attempts: ${reason} (delivery ${delivery_id})`;
       onEvent({ type: "log", level: "warn", message });
@@ -58,19 +62,27 @@ export function assembleWebhooks(parts: {
   return {
     deliveries,
     sender,
+    get enabled() {
+      return !disabled;
+    },
     follower(record, end) {
       const { webhook: url } = record.run.kwargs;
       if (url === undefined || disabled) return undefined;
       const { run_id, thread_id, assistant_id, status } = record.run;
       const about = { run_id, thread_id, assistant_id, run_status: status, url };
-      const body = runJsonForWebhook(record, end, values.json(thread_id));
+      const body = runJsonForWebhook(record, end, values.json(thread_id), clock.now());
       const { delivery, writes } = deliveries.draft(about, body);
       return { writes, committed: () => deliveries.committed(delivery) };
     },
     async check(url) {
       if (url === undefined) return;
       if (disabled) {
-        if (!told) onEvent({ type: "log", level: "warn", message: "A run asks for a webhook; http.disable_webhooks is set, so none are sent." });
+        if (!told)
+          onEvent({
+            type: "log",
+            level: "warn",
+            message: "A run asks for a webhook; http.disable_webhooks is set, so none are sent.",
+          });
         told = true;
         return;
       }
@@ -80,7 +92,7 @@ export function assembleWebhooks(parts: {
     reconfigure(project) {
       config = project.webhooks ?? NO_RULES;
       disabled = project.http.disable_webhooks;
-      sender.reconfigure(config);
+      sender.reconfigure(config, !disabled);
     },
   };
 }

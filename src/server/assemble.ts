@@ -12,6 +12,7 @@ import { Assistants } from "../resources/assistants.ts";
 import { Idempotency } from "../resources/idempotency.ts";
 import { Runs } from "../resources/runs.ts";
 import { Threads } from "../resources/threads.ts";
+import { belongingsOf } from "../runs/follower.ts";
 import { RunEngine } from "../runs/engine.ts";
 import type { GraphKit } from "../runs/engine-options.ts";
 import { describeError } from "../runs/executor.ts";
@@ -27,11 +28,13 @@ import { CheckpointStore } from "../storage/checkpoints.ts";
 import { Codec } from "../storage/codec.ts";
 import { LongTermStore } from "../storage/long-term-store.ts";
 import { saverFactory } from "../storage/saver.ts";
+import { assembleA2A } from "./assemble-a2a.ts";
 import { assembleCrons } from "./assemble-crons.ts";
 import { assembleWebhooks } from "./assemble-webhooks.ts";
 import { HttpMetrics } from "./http-metrics.ts";
 import { storeSettings } from "./long-term.ts";
 import type { Services } from "./services.ts";
+import { Subjects } from "./subjects.ts";
 import type { ServerEvent } from "./types.ts";
 
 const { version } = createRequire(import.meta.url)("../../package.json") as { version: string };
@@ -89,6 +92,15 @@ export function assemble(parts: {
     watch: (threadId, observe) => engine.watch(threadId, observe),
   });
   const webhooks = assembleWebhooks({ ...parts, values });
+  const a2a = assembleA2A({
+    ...parts,
+    threads,
+    runs,
+    values,
+    webhooks,
+    engine: () => engine,
+    report: (error) => parts.onEvent({ type: "log", level: "error", message: `A2A: ${describeError(error).message}` }),
+  });
   const engine: RunEngine = new RunEngine({
     db: database,
     threads,
@@ -107,7 +119,8 @@ export function assemble(parts: {
     clock: parts.clock,
     apiUrl: parts.apiUrl,
     observers: sessions,
-    followers: [webhooks.follower],
+    followers: [webhooks.follower, a2a.service.follower],
+    belongings: belongingsOf([a2a.service, webhooks.deliveries]),
     onFailure({ run }, { error, message }, cause) {
       parts.onEvent({
         type: "run-failed",
@@ -129,6 +142,7 @@ export function assemble(parts: {
   });
   const protocol = new ProtocolService({
     threads,
+    assistants,
     runs,
     engine,
     states,
@@ -154,8 +168,13 @@ export function assemble(parts: {
   sweeper.configure(project.checkpointer?.ttl);
   const ui = new UiBundles(project.root, project.ui);
   const crons = assembleCrons({ ...parts, engine, assistants, threads, checkWebhook: webhooks.check });
+  const { deliveries } = webhooks;
+  const subjects = new Subjects({ threads, assistants, crons: crons.crons, deliveries, streams: engine.streams });
   return {
     http: project.http,
+    door: undefined,
+    security: project.security,
+    subjects,
     version,
     traffic: new HttpMetrics(),
     storage: () => ({ threads: countOf(database, keys.threads), bytes: database.size() }),
@@ -173,7 +192,9 @@ export function assemble(parts: {
     checkpoints,
     store,
     ui,
+    report: (error) => parts.onEvent({ type: "log", level: "error", message: describeError(error).message }),
     webhooks,
+    a2a,
     ...crons,
   };
 }

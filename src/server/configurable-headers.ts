@@ -14,15 +14,16 @@ export type HeaderPicker = (headers: Headers) => Json | undefined;
 /** The picker for a config. Header names are in lower case in what it gives. */
 export function headerPicker(filter: HeaderFilter | undefined): HeaderPicker {
   if (filter === undefined || filter.includes.length === 0) return () => undefined;
-  const included = pattern(filter.includes);
-  const excluded = pattern([...NEVER, ...filter.excludes]);
+  const included = headerPattern(filter.includes);
+  const excluded = headerPattern([...NEVER, ...filter.excludes]);
   return (headers) => {
     const picked = [...headers].filter(([name]) => included.test(name) && !excluded.test(name));
     return picked.length === 0 ? undefined : Object.fromEntries(picked);
   };
 }
 
-function pattern(names: readonly string[]): RegExp {
+/** Matches names of headers; `*` stands for any characters. */
+export function headerPattern(names: readonly string[]): RegExp {
   const one = (name: string): string => name.trim().split("*").map(escape).join(".*");
   return new RegExp(`^(?:${names.map(one).join("|")})$`, "i");
 }

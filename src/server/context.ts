@@ -1,6 +1,7 @@
 // What a route handler sees of a request: parameters, query and body, parsed and validated, so that handlers only call and return.
 import type { H3Event } from "h3";
 import type { z } from "zod";
+import { UNRESTRICTED, type Access, type Allows } from "../auth/access.ts";
 import { ApiError } from "../errors.ts";
 import { isUuid } from "../ids.ts";
 import { parseForeignJson } from "../json-text.ts";
@@ -17,6 +18,12 @@ export class Context<Body extends z.ZodType = z.ZodType, Query extends z.ZodType
   readonly #event: H3Event;
   readonly #operation: Operation<Body, Query>;
   readonly reply: Reply;
+  /** What the caller may do; the guard sets it. */
+  access: Access = UNRESTRICTED;
+  /** Which of the records that the operation is about the caller sees; all of them when undefined. */
+  allows: Allows | undefined;
+  /** The body when it has been read, or what was put in its place. */
+  #body: { readonly value: z.output<Body> } | undefined;
 
   constructor(event: H3Event, operation: Operation<Body, Query>, reply: Reply) {
     this.#event = event;
@@ -39,6 +46,11 @@ export class Context<Body extends z.ZodType = z.ZodType, Query extends z.ZodType
     const value = this.param(name);
     if (!isUuid(value)) throw new ApiError(422, `${name} must be a UUID, got "${value.slice(0, 100)}"`);
     return value.toLowerCase();
+  }
+
+  /** The request itself, for those who must know where it came from. */
+  get request(): Request {
+    return this.#event.req;
   }
 
   /** All headers of the request. */
@@ -68,6 +80,10 @@ export class Context<Body extends z.ZodType = z.ZodType, Query extends z.ZodType
 
   /** The JSON body; an empty one counts as `{}`. @throws ApiError 400 malformed; ZodError. */
   async body(): Promise<z.output<Body>> {
+    return (this.#body ??= { value: await this.#readBody() }).value;
+  }
+
+  async #readBody(): Promise<z.output<Body>> {
     const schema = this.#operation.body!;
     const text = await this.text();
     if (text.trim() === "") return schema.parse({});
@@ -83,9 +99,18 @@ export class Context<Body extends z.ZodType = z.ZodType, Query extends z.ZodType
     return schema.parse(value);
   }
 
-  /** The body as it came. */
+  /** Gives the handler this body in place of what the client sent. */
+  changeBody(body: z.output<Body>): void {
+    this.#body = { value: body };
+  }
+
+  /** The body as it came. @throws ApiError 400 when the client stopped in the middle of it; 413 from below. */
   text(): Promise<string> {
-    return this.#event.req.text();
+    return this.#event.req.text().catch((error: unknown) => {
+      if ((error as NodeJS.ErrnoException).code !== "ECONNRESET") throw error;
+      // Hardly anybody is left to read it, but it is no mistake of ours that has to be reported.
+      throw new ApiError(400, "The connection was closed before the body was complete");
+    });
   }
 
   /** Offers a WebSocket, if the request asks for one and came over a socket that can become one. */

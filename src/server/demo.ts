@@ -30,6 +30,7 @@ export function demoProject(cwd: string): ProjectConfig {
       disable_ui: false,
       disable_webhooks: false,
       disable_mcp: false,
+      disable_a2a: false,
     },
     ui: { files: {}, shared: [] },
     persist: true,

@@ -3,6 +3,8 @@ import { createServer, type IncomingMessage, type RequestListener } from "node:h
 import type { Duplex } from "node:stream";
 import { CliError, EXIT } from "../errors.ts";
 import { refuseBrokenRequests } from "./broken-request.ts";
+import { limitConnections, type ConnectionLimits } from "./limits.ts";
+import { answerWithoutUpgrade, asksForSocket } from "./other-upgrades.ts";
 
 /** Ports that are tried upwards from the wanted one. */
 const PORTS_TRIED = 100;
@@ -31,7 +33,12 @@ export interface Upgrades {
 export async function listenOn(
   handler: RequestListener,
   upgrades: Upgrades,
-  options: { readonly port: number; readonly host: string; readonly strict: boolean },
+  options: {
+    readonly port: number;
+    readonly host: string;
+    readonly strict: boolean;
+    readonly limits: ConnectionLimits;
+  },
 ): Promise<Listening> {
   const port = await findPort(options);
   const { listen } = await import("listhen");
@@ -50,8 +57,18 @@ export async function listenOn(
     tunnel: false,
   });
   const { server } = listener;
+  // listhen's own way to close counts idle sockets in a listener per request, which throws for a request that is broken off before its
+  // answer is out. This server closes in its own way.
+  for (const listening of server.listeners("request"))
+    if (listening !== handler) server.off("request", listening as RequestListener);
   refuseBrokenRequests(server);
-  server.on("upgrade", (request, socket, head) => upgrades.handle(request, socket, head));
+  limitConnections(server, options.limits);
+  // Newer versions of Node ask; for the others there is the second branch below.
+  Object.assign(server, { shouldUpgradeCallback: asksForSocket });
+  server.on("upgrade", (request, socket, head) => {
+    if (asksForSocket(request)) upgrades.handle(request, socket, head);
+    else answerWithoutUpgrade(server, request, socket, head);
+  });
   const address = server.address();
   const bound = typeof address === "object" && address !== null ? address.port : port;
   return {

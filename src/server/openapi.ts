@@ -2,6 +2,7 @@
 import { errorShape } from "../resources/shapes.ts";
 import { Examples, type ExampleSource } from "./examples.ts";
 import { Schemas, type JsonSchema } from "./json-schemas.ts";
+import { documentSecurity, operationSecurity, refusals, type Security } from "./openapi-security.ts";
 import { pathTemplate, type Answer, type Operation, type Tag } from "./operation.ts";
 
 const ABOUT = `An open server for LangGraph.js graphs: threads that remember, runs of graphs on them, streams of their events, and a
@@ -48,12 +49,23 @@ const PARAMETERS: Readonly<Record<string, string>> = {
  */
 export function openApiDocument(
   operations: readonly Operation[],
-  { version, examples }: { readonly version: string; readonly examples: ExampleSource },
+  {
+    version,
+    examples,
+    prefix = "/",
+    security = { door: undefined, config: undefined },
+  }: {
+    readonly version: string;
+    readonly examples: ExampleSource;
+    readonly prefix?: string | undefined;
+    readonly security?: Security;
+  },
 ): JsonSchema {
   const schemas = new Schemas();
   const making: Making = {
     schemas,
     graphId: examples.graphId,
+    security,
     examples: new Examples(examples, (schema) => schemas.resolve(schema)),
   };
   schemas.answer(errorShape);
@@ -63,13 +75,15 @@ export function openApiDocument(
     item[operation.method.toLowerCase()] = describe(operation, making);
   }
   const tags = [...new Set(operations.map(({ tag }) => tag))];
+  const { securitySchemes, ...ofAll } = documentSecurity(security);
   return {
     openapi: "3.1.0",
     info: { title: "agent-server", version, description: ABOUT },
-    servers: [{ url: "/", description: "The server that this document comes from" }],
+    servers: [{ url: prefix, description: "The server that this document comes from" }],
     tags: tags.map((name) => (TAGS[name] === undefined ? { name } : { name, description: TAGS[name] })),
     paths,
-    components: { schemas: schemas.components },
+    ...ofAll,
+    components: { schemas: schemas.components, ...(securitySchemes === undefined ? {} : { securitySchemes }) },
   };
 }
 
@@ -78,6 +92,7 @@ interface Making {
   readonly schemas: Schemas;
   readonly examples: Examples;
   readonly graphId: string | undefined;
+  readonly security: Security;
 }
 
 function describe(operation: Operation, making: Making): JsonSchema {
@@ -89,9 +104,11 @@ function describe(operation: Operation, making: Making): JsonSchema {
     tags: [operation.tag],
     summary: titleOf(summary),
     ...(more.length === 0 ? {} : { description: more.join("\n\n") }),
+    ...operationSecurity(operation, making.security),
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(operation.body === undefined ? {} : { requestBody: requestBody(operation.body, making) }),
     responses: {
+      ...refusals(operation, making.security, errorWith),
       ...Object.fromEntries(errorsOf(operation).map((status) => [status, errorResponse(status)])),
       ...Object.fromEntries(
         Object.entries(operation.answers).map(([status, answer]) => [status, response(answer, making.schemas)]),
@@ -177,16 +194,19 @@ function response(
 }
 
 /** Statuses of errors: those that the operation names, and those that follow from what it takes. */
-function errorsOf({ path, body, query, errors = [], answers }: Operation): number[] {
+function errorsOf({ path, body, rpc, query, errors = [], answers }: Operation): number[] {
   // One that describes its own 400 has no other status for what is wrong with a body.
-  const judges = body !== undefined && answers[400] === undefined;
+  const judges = body !== undefined && rpc !== true && answers[400] === undefined;
   const validates = judges || query !== undefined || namesIn(path).some(isUuidName);
-  return [...new Set([...errors, ...(body === undefined ? [] : [400, 413]), ...(validates ? [422] : [])])].toSorted();
+  const ofBody = body === undefined ? [] : rpc === true ? [413] : [400, 413];
+  return [...new Set([...errors, ...ofBody, ...(validates ? [422] : [])])].toSorted();
 }
 
-function errorResponse(status: number): JsonSchema {
+const errorResponse = (status: number): JsonSchema => errorWith(ERRORS[status] ?? "An error.");
+
+function errorWith(description: string): JsonSchema {
   return {
-    description: ERRORS[status] ?? "An error.",
+    description,
     content: { "application/json": { schema: { $ref: "#/components/schemas/Error" } } },
   };
 }

@@ -1,4 +1,5 @@
 // The one place that turns values and errors into HTTP. Every error is `{"detail": "…"}`; what a caller did wrong is never a 5xx.
+import type { Readable } from "node:stream";
 import { FastResponse } from "srvx";
 import { ZodError } from "zod";
 import { ApiError, CliError } from "../errors.ts";
@@ -6,20 +7,36 @@ import { GraphLoadError, UnknownGraphError } from "../graphs/errors.ts";
 
 const JSON_TYPE = "application/json";
 
-/** Makes answers that all carry the same headers (those of CORS). */
+/** Makes the answer to one request: with the headers that all have (those of CORS), and its id. */
 export class Reply {
   readonly #common: Readonly<Record<string, string>>;
   readonly #traffic: { openStreams: number };
+  readonly #id: string;
+  readonly #headOnly: boolean;
 
-  /** @param traffic where the streams are counted that are open. */
-  constructor(common: Readonly<Record<string, string>>, traffic: { openStreams: number }) {
+  /**
+   * @param traffic where the streams are counted that are open.
+   * @param id of the request.
+   * @param headOnly whether nobody gets the body: h3 drops that of an answer to HEAD, and a stream would stay open for ever.
+   */
+  constructor(
+    common: Readonly<Record<string, string>>,
+    traffic: { openStreams: number },
+    id: string,
+    headOnly: boolean,
+  ) {
     this.#common = common;
     this.#traffic = traffic;
+    this.#id = id;
+    this.#headOnly = headOnly;
   }
 
   /** JSON that is text already. */
   jsonText(text: string, headers?: Readonly<Record<string, string>>, status = 200): Response {
-    return new FastResponse(text, { status, headers: { "content-type": JSON_TYPE, ...this.#common, ...headers } });
+    return new FastResponse(text, {
+      status,
+      headers: { "content-type": JSON_TYPE, "x-request-id": this.#id, ...this.#common, ...headers },
+    });
   }
 
   /** A value as JSON. */
@@ -30,25 +47,27 @@ export class Reply {
   /** Text of another type; as bytes when it is compressed. */
   text(text: string | Uint8Array<ArrayBuffer>, type: string, headers?: Readonly<Record<string, string>>): Response {
     return new FastResponse(text, {
-      headers: { "content-type": `${type}; charset=utf-8`, ...this.#common, ...headers },
+      headers: { "content-type": `${type}; charset=utf-8`, "x-request-id": this.#id, ...this.#common, ...headers },
     });
   }
 
   /** No body: 204, 202 for what was accepted and is not done yet, 302 to go elsewhere, or 304 for what the client has. */
   empty(status: 202 | 204 | 302 | 304 = 204, headers?: Readonly<Record<string, string>>): Response {
-    return new FastResponse(null, { status, headers: { ...this.#common, ...headers } });
+    return new FastResponse(null, { status, headers: { "x-request-id": this.#id, ...this.#common, ...headers } });
   }
 
   /** A stream of text. */
-  stream(body: NodeJS.ReadableStream, type: string, headers: Readonly<Record<string, string>>): Response {
+  stream(body: Readable, type: string, headers: Readonly<Record<string, string>>): Response {
     this.#traffic.openStreams++;
     body.once("close", () => this.#traffic.openStreams--);
+    if (this.#headOnly) body.destroy();
     // FastResponse pipes Node streams; the type of the standard constructor does not know them.
-    return new FastResponse(body as unknown as string, {
+    return new FastResponse(this.#headOnly ? null : (body as unknown as string), {
       headers: {
         "content-type": type,
         "cache-control": "no-cache",
         "x-accel-buffering": "no",
+        "x-request-id": this.#id,
         ...this.#common,
         ...headers,
       },
@@ -58,8 +77,8 @@ export class Reply {
   /** The answer for something thrown. `report` gets what is our own fault. */
   error(error: unknown, report: (error: unknown) => void): Response {
     const { status, detail } = describe(error);
-    if (status === 500) report(error);
-    return this.json({ detail }, undefined, status);
+    if (status === 500 && !(error instanceof ApiError)) report(error);
+    return this.json({ detail }, error instanceof ApiError ? error.headers : undefined, status);
   }
 }
 

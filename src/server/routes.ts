@@ -1,6 +1,9 @@
 // Which routes a server has: all of them but those that the config switches off.
-import { createApp, type App } from "./app.ts";
+import { createApp, type App, type AppOptions } from "./app.ts";
+import { Guard } from "./guard.ts";
 import type { Operation, Route } from "./operation.ts";
+import { a2aCardRoutes } from "./routes/a2a-card.ts";
+import { a2aRoutes } from "./routes/a2a.ts";
 import { assistantGraphRoutes } from "./routes/assistant-graphs.ts";
 import { assistantRoutes } from "./routes/assistants.ts";
 import { createRunRoutes } from "./routes/create-runs.ts";
@@ -46,6 +49,10 @@ export function registerRoutes(route: Route, services: Services, operations: rea
     webhookRoutes(route, services);
   }
   if (!http.disable_store) storeRoutes(route, services);
+  if (!http.disable_a2a) {
+    a2aRoutes(route, services);
+    a2aCardRoutes(route, services);
+  }
   if (!http.disable_mcp) mcpRoutes(route, services);
   systemRoutes(route, services);
   if (!http.disable_meta) {
@@ -58,9 +65,11 @@ export function registerRoutes(route: Route, services: Services, operations: rea
 /** The application over the given services. */
 export function appOf(
   services: Services,
-  options: { readonly host: string; readonly report: (error: unknown) => void },
+  options: Pick<AppOptions, "host" | "report" | "maxBodyBytes" | "customApp" | "log">,
 ): App {
-  const app = createApp({ http: services.http, traffic: services.traffic, ...options });
+  const { http, traffic, door, subjects } = services;
+  const guard = door === undefined ? undefined : new Guard(door, subjects);
+  const app = createApp({ http, traffic, guard, ...options });
   registerRoutes(app.route, services, app.operations);
   return app;
 }

@@ -1,10 +1,13 @@
 // Everything behind the routes, in one record: what start.ts puts together and the routes call.
-import type { HttpConfig } from "../config/types.ts";
+import type { Door } from "../auth/door.ts";
+import type { HttpConfig, SecurityConfig } from "../config/types.ts";
 import type { SchemaSource } from "../graphs/graph-schemas.ts";
 import type { GraphHost } from "../graphs/host.ts";
+import type { A2AParts } from "./assemble-a2a.ts";
 import type { CronParts } from "./assemble-crons.ts";
 import type { Webhooks } from "./assemble-webhooks.ts";
 import type { HttpMetrics } from "./http-metrics.ts";
+import type { Subjects } from "./subjects.ts";
 import type { UiBundles } from "../graphs/ui.ts";
 import type { ProtocolService } from "../protocol/service.ts";
 import type { Assistants } from "../resources/assistants.ts";
@@ -20,6 +23,12 @@ import type { LongTermStore } from "../storage/long-term-store.ts";
 
 export interface Services {
   readonly http: HttpConfig;
+  /** Undefined when everybody may come in. */
+  readonly door: Door | undefined;
+  /** What the API document says about security. */
+  readonly security: SecurityConfig | undefined;
+  /** Who sees what the paths name. */
+  readonly subjects: Subjects;
   readonly version: string;
   readonly traffic: HttpMetrics;
   /** How much is stored: threads, and bytes on disk (0 in memory). */
@@ -38,7 +47,10 @@ export interface Services {
   readonly checkpoints: CheckpointStore;
   readonly store: LongTermStore;
   readonly ui: UiBundles;
+  /** Told of errors that are ours. */
+  readonly report: (error: unknown) => void;
   readonly webhooks: Webhooks;
+  readonly a2a: A2AParts;
   readonly crons: CronParts["crons"];
   readonly cronClock: CronParts["cronClock"];
   readonly cronService: CronParts["cronService"];

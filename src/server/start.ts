@@ -16,11 +16,15 @@ import { countOf } from "../storage/database.ts";
 import { keys } from "../storage/keys.ts";
 import { openStorage } from "../storage/open.ts";
 import type { App } from "./app.ts";
+import { Doors } from "./assemble-auth.ts";
 import { assemble } from "./assemble.ts";
 import { watchConfig } from "./config-watch.ts";
+import { CustomApp } from "./custom-app.ts";
 import { demoProject } from "./demo.ts";
+import { bodyLimit, connectionLimits } from "./limits.ts";
 import { listenOn } from "./listen.ts";
 import { storeSettings } from "./long-term.ts";
+import type { RequestLine } from "./request-log.ts";
 import { appOf } from "./routes.ts";
 import type { RunningServer, StartOptions } from "./types.ts";
 import { WebSockets } from "./websocket.ts";
@@ -29,8 +33,6 @@ import { WebSockets } from "./websocket.ts";
 const DATA_DIR = ".agent-server";
 /** Milliseconds that runs may take to finish when the server stops. */
 const STOP_GRACE_MS = 3000;
-/** Bytes of a request body, unless HTTP_MAX_REQUEST_BODY_BYTES says otherwise. */
-const MAX_BODY_BYTES = 64 * 1024 * 1024;
 
 /**
  * Starts a server.
@@ -38,12 +40,17 @@ const MAX_BODY_BYTES = 64 * 1024 * 1024;
  */
 export async function startServer(options: StartOptions): Promise<RunningServer> {
   const { onEvent, host } = options;
+  // As the process was started: what an env file adds changes with the file.
+  const processEnv = { ...process.env };
+  const fallback = demoProject(options.cwd);
   const loaded = await loadProject({
     cwd: options.cwd,
+    processEnv,
+    fallback,
     ...(options.config === undefined ? {} : { config: options.config }),
   });
   for (const diagnostic of loaded.warnings) onEvent({ type: "diagnostic", diagnostic });
-  const project = loaded.config ?? demoProject(options.cwd);
+  const project = loaded.config ?? fallback;
   const updateEnv = applyEnv(project.env, process.env);
   const persist = options.persist && project.persist;
   const folder = persist ? resolve(options.cwd, options.dataDir ?? join(project.root, DATA_DIR)) : null;
@@ -61,7 +68,9 @@ export async function startServer(options: StartOptions): Promise<RunningServer>
   try {
     const graphs = new GraphHost({ project, reload: options.reload, onEvent });
     opened.push(() => graphs.close());
-    let url = "";
+    let address = "";
+    let { http, env } = project;
+    const baseUrl = (): string => address + (http.mount_prefix ?? "");
     let app: App;
     const schemasDir = folder === null ? null : join(folder, "schemas");
     const { jobs, clock = systemTimers } = options;
@@ -72,8 +81,8 @@ export async function startServer(options: StartOptions): Promise<RunningServer>
       schemasDir,
       jobs,
       clock,
-      apiUrl: () => url,
-      self: (request) => app.fetch(request),
+      apiUrl: baseUrl,
+      self: (request) => app.fetch(withPrefix(request, http.mount_prefix)),
       onEvent,
     });
     opened.push(() => services.schemas.close());
@@ -92,9 +101,17 @@ export async function startServer(options: StartOptions): Promise<RunningServer>
         level: "error",
         message: error instanceof Error ? (error.stack ?? error.message) : String(error),
       });
-    app = appOf(services, { host, report });
+    const { bytes: maxBodyBytes, warning } = bodyLimit(process.env["HTTP_MAX_REQUEST_BODY_BYTES"]);
+    if (warning !== undefined) onEvent({ type: "log", level: "warn", message: warning });
+    const customAppOf = ({ http: { app: spec }, root }: ProjectConfig): CustomApp | undefined =>
+      spec === undefined ? undefined : new CustomApp({ spec, graphs, root, onEvent });
+    let customApp = customAppOf(project);
+    const log = options.logRequests === true ? (line: RequestLine) => onEvent({ type: "request", ...line }) : undefined;
+    const { apiKeys = [], insecure = false } = options;
+    const doors = new Doors({ keys: apiKeys, host, insecure, graphs, clock, onEvent });
+    let door = doors.open(project);
+    app = appOf({ ...services, door }, { host, report, maxBodyBytes, customApp, log });
 
-    const maxRequestBodySize = Number(process.env["HTTP_MAX_REQUEST_BODY_BYTES"]) || MAX_BODY_BYTES;
     // Nothing is recovered before the port is ours, and nothing is answered before all is recovered.
     let open: () => void;
     const recovery = new Promise<void>((done) => {
@@ -103,13 +120,18 @@ export async function startServer(options: StartOptions): Promise<RunningServer>
     let isOpen = false;
     const answer = (request: Request): Response | Promise<Response> =>
       isOpen ? app.fetch(request) : recovery.then(() => app.fetch(request));
-    const handler = toNodeHandler(answer, { maxRequestBodySize }) as RequestListener;
+    const handler = toNodeHandler(answer, { maxRequestBodySize: maxBodyBytes }) as RequestListener;
     const { traffic } = services;
-    const sockets = new WebSockets({ fetch: answer, maxMessageBytes: maxRequestBodySize, report, traffic });
-    const listening = await listenOn(handler, sockets, { port: options.port, host, strict: options.strictPort });
-    ({ url } = listening);
+    const sockets = new WebSockets({ fetch: answer, maxMessageBytes: maxBodyBytes, report, traffic });
+    const listening = await listenOn(handler, sockets, {
+      port: options.port,
+      host,
+      strict: options.strictPort,
+      limits: connectionLimits(maxBodyBytes),
+    });
+    address = listening.url;
     opened.push(() => listening.close());
-    claim?.update({ port: listening.port, url });
+    claim?.update({ port: listening.port, url: baseUrl() });
     const recovered = engine.recover();
     opened.push(() => engine.stop(0));
     removeUnfinishedCopies(services.checkpoints);
@@ -127,6 +149,14 @@ export async function startServer(options: StartOptions): Promise<RunningServer>
 
     const reconfigure = async (next: ProjectConfig): Promise<void> => {
       updateEnv(next.env);
+      try {
+        door = doors.open(next);
+      } catch (error) {
+        // It stays as it was.
+        updateEnv(env);
+        throw error;
+      }
+      ({ env } = next);
       await graphs.reconfigure(next);
       store.configure(storeSettings(next, graphs, onEvent));
       void store.check();
@@ -134,22 +164,39 @@ export async function startServer(options: StartOptions): Promise<RunningServer>
       services.sweeper.configure(next.checkpointer?.ttl);
       services.webhooks.reconfigure(next);
       services.cronClock.reconfigure(next.cronCatchUp ?? "skip");
-      app = appOf({ ...services, http: next.http, ui: new UiBundles(next.root, next.ui) }, { host, report });
+      if (customApp?.isFor(next.http.app) !== true) {
+        customApp?.close();
+        customApp = customAppOf(next);
+        void customApp?.start();
+      }
+      const before = baseUrl();
+      ({ http } = next);
+      const ui = new UiBundles(next.root, next.ui);
+      app = appOf({ ...services, http, ui, door, security: next.security }, { host, report, maxBodyBytes, customApp, log });
+      void doors.check();
+      if (baseUrl() === before) return;
+      claim?.update({ port: listening.port, url: baseUrl() });
+      retract();
+      retract = offerLoopback(baseUrl(), (request) => app.fetch(request));
+      onEvent({ type: "log", level: "info", message: `now at ${baseUrl()}` });
     };
+    let retract = offerLoopback(baseUrl(), (request) => app.fetch(request));
     const configWatch =
-      options.reload && project.file !== null ? watchConfig(options, project, reconfigure) : undefined;
-    const ready = graphs.start();
+      options.reload && project.file !== null ? watchConfig(options, project, processEnv, reconfigure) : undefined;
+    const ready = Promise.all([graphs.start(), customApp?.start(), doors.check()]).then(() => undefined);
     // Behind the graphs: a package that embeds may take long to load, and nobody waits for it yet.
     void ready.then(
       () => store.check(),
       () => undefined,
     );
-    const retract = offerLoopback(url, (request) => app.fetch(request));
     return {
-      url,
+      get url() {
+        return baseUrl();
+      },
       port: listening.port,
       host,
       project,
+      auth: door?.kind ?? null,
       dataDir: folder,
       stored: {
         threads: countOf(database, keys.threads),
@@ -171,6 +218,14 @@ export async function startServer(options: StartOptions): Promise<RunningServer>
     await undo();
     throw error;
   }
+}
+
+/** A request to a path of this server (a webhook to `/hooks/done`) as one below the prefix, unless it names that itself. */
+function withPrefix(request: Request, prefix = ""): Request {
+  const url = new URL(request.url);
+  if (prefix === "" || `${url.pathname}/`.startsWith(`${prefix}/`)) return request;
+  url.pathname = prefix + url.pathname;
+  return new Request(url, request);
 }
 
 /** Lets the LangGraph SDK inside a graph find this server without a URL, as on the hosted platform. */

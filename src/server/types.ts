@@ -3,6 +3,7 @@
 import type { Timers } from "../clock.ts";
 import type { Diagnostic, ProjectConfig } from "../config/types.ts";
 import type { GraphEvent } from "../graphs/types.ts";
+import type { RequestLine } from "./request-log.ts";
 
 /** Everything that `dev` decides before the server starts. */
 export interface StartOptions {
@@ -21,6 +22,12 @@ export interface StartOptions {
   readonly reload: boolean;
   /** How many runs execute at once. */
   readonly jobs: number;
+  /** Tell of every request. */
+  readonly logRequests?: boolean | undefined;
+  /** API keys, one of which every request but those to `/ok` must show; none are needed when there are none. */
+  readonly apiKeys?: readonly string[] | undefined;
+  /** Listen on more than this machine although nobody is kept out. */
+  readonly insecure?: boolean | undefined;
   /** For tests, which own time by it: when threads expire, when crons fire. The machine's own clock when absent. */
   readonly clock?: Timers | undefined;
   onEvent(event: ServerEvent): void;
@@ -32,6 +39,8 @@ export interface RunningServer {
   readonly port: number;
   readonly host: string;
   readonly project: ProjectConfig;
+  /** Who is kept out: those without an API key, those whom the project's own handlers do not let in, or nobody. */
+  readonly auth: "keys" | "project" | null;
   /** Absolute path of the state folder; null with `persist: false`. */
   readonly dataDir: string | null;
   /** What the state folder held at start. */
@@ -56,4 +65,5 @@ export type ServerEvent =
       readonly error: string;
       readonly diagnostic: Diagnostic | null;
     }
+  | ({ readonly type: "request" } & RequestLine)
   | { readonly type: "log"; readonly level: "info" | "warn" | "error"; readonly message: string };

@@ -87,6 +87,14 @@ export function readInstance(dir: string): Instance | null {
   return typeof port !== "number" || typeof url !== "string" ? null : { pid, host, port, url, token };
 }
 
+/** Who claims a data folder, running or not; null when nobody does. Never throws. */
+export function readOwner(
+  dir: string,
+): { readonly pid: number; readonly url: string | null; readonly isRunning: boolean } | null {
+  const record = readRecord(recordFile(dir));
+  return record === undefined ? null : { pid: record.pid, url: record.url, isRunning: isRunning(record) };
+}
+
 function claimOf(folder: string, record: InstanceRecord): Claim {
   const file = recordFile(folder);
   return {

@@ -22,8 +22,8 @@ export class DamagedStorageError extends Error {
   override readonly name = "DamagedStorageError";
 }
 
-/** Path of the data file inside a data folder. */
-function dataFile(folder: string): string {
+/** Path of the data file inside the folder of a database. */
+export function dataFile(folder: string): string {
   return join(folder, "data.mdb");
 }
 

@@ -97,11 +97,18 @@ export class LongTermIndex {
   /**
    * The namespaces that hold items and meet all conditions, sorted by labels in code-unit order; with `maxDepth` cut to so many
    * labels, without repeats.
+   * @param sees which items count; all by default.
    */
-  namespaces(conditions: readonly NamespaceCondition[], maxDepth = Infinity): string[][] {
+  namespaces(
+    conditions: readonly NamespaceCondition[],
+    maxDepth = Infinity,
+    sees?: (entry: Entry) => boolean,
+  ): string[][] {
     const found: string[][] = [];
+    const holds = ({ items }: Node): boolean =>
+      sees === undefined ? items.size > 0 : [...items.values()].some(sees);
     const walk = (node: Node, path: readonly string[]): void => {
-      if (node.items.size > 0 && conditions.every((condition) => meets(path, condition))) {
+      if (holds(node) && conditions.every((condition) => meets(path, condition))) {
         const cut = path.slice(0, maxDepth);
         const last = found.at(-1);
         // The walk is in order, so the namespaces that are cut to the same one come one after another.

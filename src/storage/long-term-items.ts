@@ -11,7 +11,7 @@ import { Order } from "./long-term-order.ts";
 import type { CheckedPut } from "./long-term-put.ts";
 import type { ItemHead } from "./long-term-record.ts";
 import type { VectorRecord } from "./long-term-semantic.ts";
-import type { ItemsOptions, SearchItems, TtlSettings } from "./long-term-settings.ts";
+import type { ItemsOptions, ListNamespaces, SearchItems, TtlSettings } from "./long-term-settings.ts";
 import { Sweeper } from "./long-term-sweeper.ts";
 
 const MINUTE_MS = 60_000;
@@ -96,16 +96,17 @@ export class LongTermItems {
   }
 
   /** Last put first; `query` plays no part. */
-  search({ namespacePrefix = [], filter, limit = 10, offset = 0, refreshTtl }: SearchItems): Entry[] {
+  search({ namespacePrefix = [], filter, limit = 10, offset = 0, refreshTtl, sees }: SearchItems): Entry[] {
     const now = this.now();
     const matches = compileFilter(filter);
+    const isSeen = (entry: Entry): boolean => sees === undefined || sees(this.read(entry));
     const found: Entry[] = [];
     const expired: Entry[] = [];
     let skip = offset;
     if (limit <= 0) return found;
     for (const entry of this.index.newestFirst(namespacePrefix)) {
       if (entry.expiresAt <= now) expired.push(entry);
-      else if (matches === undefined || matches(this.read(entry).value)) {
+      else if ((matches === undefined || matches(this.read(entry).value)) && isSeen(entry)) {
         if (skip-- > 0) continue;
         found.push(entry);
         if (found.length >= limit) break;
@@ -116,11 +117,15 @@ export class LongTermItems {
     return found;
   }
 
-  /** All namespaces that meet the conditions. */
-  namespaces(conditions: readonly NamespaceCondition[], maxDepth: number | undefined): string[][] {
+  /** All namespaces that meet the conditions and hold something that is seen. */
+  namespaces(
+    conditions: readonly NamespaceCondition[],
+    maxDepth: number | undefined,
+    sees?: ListNamespaces["sees"],
+  ): string[][] {
     const { index } = this;
     this.#sweep(this.now());
-    return index.namespaces(conditions, maxDepth);
+    return index.namespaces(conditions, maxDepth, sees && ((entry) => sees(this.read(entry))));
   }
 
   /** Stores and deletes in one batch; of several changes to one item the last wins. */

@@ -43,7 +43,7 @@ export async function rank(
   search: SearchItems,
   query: string,
 ): Promise<Ranked[]> {
-  const { namespacePrefix = [], limit = 10, offset = 0, refreshTtl } = search;
+  const { namespacePrefix = [], limit = 10, offset = 0, refreshTtl, sees } = search;
   const matches = compileFilter(search.filter);
   const vector = await semantic.query(query);
   items.checkOpen();
@@ -63,7 +63,8 @@ export async function rank(
       entries[i] = entry = later;
     }
     if (entry.expiresAt <= now) return void expired.add(entry);
-    return matches === undefined || matches(items.read(entry).value) ? entry : undefined;
+    const isWanted = matches === undefined || matches(items.read(entry).value);
+    return isWanted && (sees === undefined || sees(items.read(entry))) ? entry : undefined;
   };
   /** @returns whether the item has no vectors yet but should. */
   const score = (i: number): boolean => {

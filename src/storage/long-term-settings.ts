@@ -1,5 +1,6 @@
 // What can be chosen about the long-term store, and what can be asked of it.
 import type { Timers } from "../clock.ts";
+import type { WireItem } from "./long-term-cache.ts";
 import type { Entry } from "./long-term-index.ts";
 import type { Notice } from "./long-term-reindex.ts";
 import type { StoreIndex } from "./long-term-semantic.ts";
@@ -39,6 +40,8 @@ export interface SearchItems {
   readonly query?: string | undefined;
   /** Default: the store's `refreshOnRead`. */
   readonly refreshTtl?: boolean | undefined;
+  /** Which items the caller sees; default: all. */
+  readonly sees?: ((item: WireItem) => boolean) | undefined;
 }
 
 /** What may change while a store is open. */
@@ -66,4 +69,6 @@ export interface ListNamespaces {
   readonly limit?: number | undefined;
   /** Default 0. */
   readonly offset?: number | undefined;
+  /** Which items the caller sees: only namespaces with one of them are listed; default: all. */
+  readonly sees?: ((item: WireItem) => boolean) | undefined;
 }

@@ -217,10 +217,10 @@ export class LongTermStore implements BaseStore {
     return { namespace: [...namespace], key, value, createdAt: new Date(createdAt), updatedAt: new Date(updatedAt) };
   }
 
-  #list({ prefix, suffix, maxDepth, limit = 100, offset = 0 }: ListNamespaces): string[][] {
+  #list({ prefix, suffix, maxDepth, limit = 100, offset = 0, sees }: ListNamespaces): string[][] {
     const conditions: NamespaceCondition[] = [];
     if (prefix !== undefined) conditions.push({ matchType: "prefix", path: prefix });
     if (suffix !== undefined) conditions.push({ matchType: "suffix", path: suffix });
-    return this.#items.namespaces(conditions, maxDepth).slice(offset, offset + limit);
+    return this.#items.namespaces(conditions, maxDepth, sees).slice(offset, offset + limit);
   }
 }

@@ -11,9 +11,9 @@ import { DamagedStorageError, databaseDriver, lmdbDatabase } from "./lmdb-driver
 import { memoryDatabase } from "./memory-driver.ts";
 
 /** Layout of what is stored (keys.ts and the records); counts up when an older server could not read it. */
-const FORMAT = 1;
+export const FORMAT = 1;
 /** Folder of the database inside the data folder. */
-const STATE = "state";
+export const STATE = "state";
 
 /** Open storage. */
 export interface OpenStorage {

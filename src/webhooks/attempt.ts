@@ -4,6 +4,8 @@ import { lookup as lookUp, type LookupAddress } from "node:dns";
 import { request as requestHttp, type IncomingMessage, type RequestOptions } from "node:http";
 import { request as requestHttps } from "node:https";
 import type { LookupFunction } from "node:net";
+import { Readable } from "node:stream";
+import type { ReadableStream as WebStream } from "node:stream/web";
 import type { WebhookPolicy } from "../config/types.ts";
 import { isLoopbackAddress } from "./addresses.ts";
 import { isRelative, loopbackRefusal, refusal } from "./policy.ts";
@@ -18,6 +20,8 @@ export interface Sending {
   readonly ownHeaders: Readonly<Record<string, string>>;
   readonly policy: WebhookPolicy;
   readonly timeoutMs: number;
+  /** Bytes of the answer that are read. */
+  readonly maxAnswerBytes: number;
   readonly signal: AbortSignal;
   /** Answers a relative URL in this process. */
   readonly self: (request: Request) => Response | Promise<Response>;
@@ -30,8 +34,6 @@ export type Outcome =
 
 /** Redirects that are followed. */
 const MAX_REDIRECTS = 5;
-/** Bytes of an answer that are read. */
-const MAX_ANSWER_BYTES = 2048;
 /** Redirects that ask for the same request elsewhere; browsers would turn the first two into GET, receivers of webhooks mean POST. */
 const REDIRECTS = [301, 302, 307, 308];
 
@@ -40,41 +42,50 @@ class ForbiddenError extends Error {}
 /** Makes one attempt. Never rejects. */
 export async function attempt(sending: Sending): Promise<Outcome> {
   const { timeoutMs, signal } = sending;
-  const limit = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
+  // Not AbortSignal.any and AbortSignal.timeout: Node 20 may collect the timeout with the garbage before it has fired.
+  const limit = new AbortController();
+  const stop = (): void => limit.abort();
+  const timer = setTimeout(stop, timeoutMs);
+  signal.addEventListener("abort", stop, { once: true });
+  if (signal.aborted) stop();
   try {
-    return isRelative(sending.url) ? await sendSelf(sending, limit) : await sendOut(sending, limit);
+    return isRelative(sending.url) ? await sendSelf(sending, limit.signal) : await sendOut(sending, limit.signal);
   } catch (error) {
     if (error instanceof ForbiddenError) return { error: error.message, forbidden: true };
-    if (limit.aborted && !signal.aborted) return { error: `no answer within ${timeoutMs / 1000} s`, forbidden: false };
+    if (limit.signal.aborted && !signal.aborted) {
+      return { error: `no answer within ${timeoutMs / 1000} s`, forbidden: false };
+    }
     return { error: reasonOf(error), forbidden: false };
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener("abort", stop);
   }
 }
 
-async function sendSelf(
-  { url, body, headers, ownHeaders, policy, self }: Sending,
-  limit: AbortSignal,
-): Promise<Outcome> {
+async function sendSelf(sending: Sending, limit: AbortSignal): Promise<Outcome> {
+  const { url, body, headers, ownHeaders, policy, self, maxAnswerBytes } = sending;
   const reason = refusal(url, policy);
   if (reason !== undefined) throw new ForbiddenError(reason);
   const request = new Request(new URL(url, "http://localhost"), {
     method: "POST",
     headers: { ...ownHeaders, ...headers },
     body,
+    signal: limit,
   });
   const aborted = new Promise<never>((_, reject) => {
     limit.addEventListener("abort", () => reject(new Error("aborted")), { once: true });
   });
   const response = await Promise.race([Promise.resolve(self(request)), aborted]);
-  const answer = await Promise.race([response.text(), aborted]);
-  return {
-    status: response.status,
-    answer: answer.slice(0, MAX_ANSWER_BYTES),
-    retryAfter: response.headers.get("retry-after") ?? undefined,
-  };
+  const { status } = response;
+  const retryAfter = response.headers.get("retry-after") ?? undefined;
+  if (response.body === null) return { status, answer: "", retryAfter };
+  const stream = Readable.fromWeb(response.body as WebStream<Uint8Array>);
+  const answer = await Promise.race([beginningOf(stream, maxAnswerBytes), aborted]).finally(() => stream.destroy());
+  return { status, answer, retryAfter };
 }
 
 async function sendOut(sending: Sending, limit: AbortSignal): Promise<Outcome> {
-  const { policy } = sending;
+  const { policy, maxAnswerBytes } = sending;
   let url: string = sending.url;
   let base: string | undefined;
   for (let redirects = 0; ; redirects++) {
@@ -85,7 +96,7 @@ async function sendOut(sending: Sending, limit: AbortSignal): Promise<Outcome> {
     const { statusCode: status = 0, headers } = response;
     const location = headers.location;
     if (!REDIRECTS.includes(status) || location === undefined || redirects === MAX_REDIRECTS) {
-      return { status, answer: await beginningOf(response), retryAfter: headers["retry-after"] };
+      return { status, answer: await beginningOf(response, maxAnswerBytes), retryAfter: headers["retry-after"] };
     }
     response.destroy();
     url = location;
@@ -98,7 +109,12 @@ function send(target: URL, sending: Sending, signal: AbortSignal): Promise<Incom
   const sameOrigin = target.origin === new URL(sending.url).origin;
   const options: RequestOptions = {
     method: "POST",
-    headers: { ...(sameOrigin ? ownHeaders : {}), ...headers, "content-length": Buffer.byteLength(body) },
+    headers: {
+      "user-agent": "agent-server",
+      ...(sameOrigin ? ownHeaders : {}),
+      ...headers,
+      "content-length": Buffer.byteLength(body),
+    },
     signal,
     lookup: guardedLookup(policy),
     // Connections are not kept: a receiver that is restarted would break the next delivery.
@@ -124,18 +140,18 @@ function guardedLookup({ disableLoopback }: WebhookPolicy): LookupFunction {
   };
 }
 
-async function beginningOf(response: IncomingMessage): Promise<string> {
+async function beginningOf(body: Readable, most: number): Promise<string> {
   let bytes = Buffer.alloc(0);
   try {
-    for await (const chunk of response) {
+    for await (const chunk of body) {
       bytes = Buffer.concat([bytes, chunk as Buffer]);
-      if (bytes.length >= MAX_ANSWER_BYTES) break;
+      if (bytes.length >= most) break;
     }
   } catch {
     // The status has come, which is what counts.
   }
-  response.destroy();
-  return new TextDecoder().decode(bytes.subarray(0, MAX_ANSWER_BYTES));
+  body.destroy();
+  return new TextDecoder().decode(bytes.subarray(0, most));
 }
 
 function reasonOf(error: unknown): string {

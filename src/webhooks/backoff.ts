@@ -17,15 +17,17 @@ export function verdict(outcome: Outcome): "delivered" | "again" | "failed" {
 }
 
 /**
- * Milliseconds until the next attempt: exponential, with half of it left to chance so that deliveries do not come in waves, or what the
- * receiver asks for.
+ * Milliseconds until the next attempt: exponential, with half of it left to chance so that deliveries do not come in waves. A receiver
+ * may ask for a longer pause, not for a shorter one.
  * @param attempts number of attempts made.
  */
 export function delayAfter(attempts: number, outcome: Outcome, now: number, random: () => number): number {
   const asked = "retryAfter" in outcome ? parseRetryAfter(outcome.retryAfter, now) : undefined;
-  if (asked !== undefined) return Math.min(Math.max(asked, 0), LONGEST_RETRY_AFTER_MS);
   const full = Math.min(FIRST_MS * 2 ** (attempts - 1), LONGEST_MS);
-  return Math.round(full / 2 + (full / 2) * random());
+  const pause = Math.round(full / 2 + (full / 2) * random());
+  if (asked === undefined || asked <= full) return pause;
+  // All that were told the same time must not come at once.
+  return Math.round(Math.min(asked, LONGEST_RETRY_AFTER_MS) + FIRST_MS * random());
 }
 
 /** Seconds or a date (RFC 9110 §10.2.3), in milliseconds from now. */

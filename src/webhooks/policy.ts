@@ -8,6 +8,9 @@ import { isLoopbackAddress, isLoopbackHost } from "./addresses.ts";
 /** Characters of a webhook URL, whatever the config says. */
 export const MAX_URL_LENGTH = 65_536;
 
+/** Milliseconds that a caller waits for the look at a host's name. */
+const LOOKUP_MS = 2000;
+
 /** The addresses of a host name. */
 export type Lookup = (hostname: string) => Promise<readonly string[]>;
 
@@ -63,17 +66,28 @@ export async function checkDestination(
   const reason = refusal(url, policy);
   if (reason !== undefined || !policy.disableLoopback || isRelative(url)) return reason;
   const { hostname } = new URL(url);
-  const addresses = await lookup(hostname.replace(/^\[(.*)\]$/, "$1")).catch(() => []);
+  const addresses = await withinTime(lookup(hostname.replace(/^\[(.*)\]$/, "$1")));
   return addresses.some(isLoopbackAddress) ? loopbackRefusal(hostname) : undefined;
 }
 
+/** No addresses when the name is unknown, or the resolver takes long: each attempt looks again. */
+async function withinTime(addresses: Promise<readonly string[]>): Promise<readonly string[]> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<readonly string[]>((resolve) => {
+    timer = setTimeout(resolve, LOOKUP_MS, []);
+  });
+  return Promise.race([addresses.catch(() => []), late]).finally(() => clearTimeout(timer));
+}
+
+/** What is said of a host that is this machine. */
 export const loopbackRefusal = (host: string): string =>
   `The webhook URL leads to this machine (${host}), which webhooks.url.disable_loopback forbids`;
 
 /** A URL without what may be secret in it: user, password and query. */
 export function shownUrl(url: string): string {
-  const bare = url.split(/[?#]/)[0]!;
-  return bare.replace(/^([a-z+.-]+:\/\/)[^/@]*@/i, "$1").slice(0, 200);
+  if (!URL.canParse(url)) return url.split(/[?#]/)[0]!.slice(0, 200);
+  const { origin, pathname } = new URL(url);
+  return `${origin}${pathname}`.slice(0, 200);
 }
 
 /** Whether a webhook is a path on this server. `//host/path` is another host. */

@@ -6,56 +6,62 @@ import { timestampOf } from "../ids.ts";
 import type { Deliveries, Delivery } from "../resources/deliveries.ts";
 import { attempt, type Outcome } from "./attempt.ts";
 import { delayAfter, verdict } from "./backoff.ts";
+import { DeliveryLanes, type Turn } from "./lanes.ts";
 import { isRelative } from "./policy.ts";
+import { redact } from "./redact.ts";
 import { deliveryHeaders } from "./signature.ts";
 
-/** Deliveries under way per receiver, and in all. */
-const PER_ORIGIN = 8;
-const AT_ONCE = 128;
+/** Characters of an answer that are kept. */
+const ANSWER_CHARS = 2048;
+/** Milliseconds until a delivery is looked at again that could not even be read. */
+const BROKEN_MS = 60_000;
 
 export interface SenderOptions {
   readonly deliveries: Deliveries;
   readonly config: WebhookConfig;
+  /** False when `http.disable_webhooks` is set. */
+  readonly enabled: boolean;
   readonly clock: Timers;
   /** Answers relative URLs. */
   readonly self: (request: Request) => Response | Promise<Response>;
   /** A delivery was given up. */
   readonly onFailed: (delivery: Delivery, reason: string) => void;
+  /** Something of our own is wrong: a damaged record, a storage that fails. */
+  readonly onError: (message: string) => void;
   readonly random?: () => number;
 }
 
-interface Waiting {
-  readonly id: string;
-  readonly origin: string;
-  /** Not before this time, in milliseconds. */
-  due: number;
-}
-
+/** Delivers webhooks, at least once each, until `stop`. */
 export class WebhookSender {
   readonly #options: SenderOptions;
   readonly #stopped = new AbortController();
-  /** By id, in the order in which they are to be looked at. */
-  readonly #waiting = new Map<string, Waiting>();
-  readonly #underWay = new Map<string, number>();
+  readonly #lanes = new DeliveryLanes();
   readonly #sending = new Set<Promise<void>>();
   #config: WebhookConfig;
+  #enabled: boolean;
   #scheduled = false;
   #cancelTimer: () => void = () => undefined;
 
   constructor(options: SenderOptions) {
     this.#options = options;
     this.#config = options.config;
-    options.deliveries.onNew((delivery) => this.#add(delivery));
+    this.#enabled = options.enabled;
+    options.deliveries.onNew(({ delivery_id, url }) => this.#add(delivery_id, url, 0));
   }
 
   /** Takes up what was not delivered when the server stopped. */
   start(): void {
-    for (const delivery of this.#options.deliveries.pending()) this.#add(delivery);
+    const { deliveries, onError } = this.#options;
+    for (const { delivery_id, url, next_attempt_at: next } of deliveries.pending(onError)) {
+      this.#add(delivery_id, url, next === null ? 0 : Date.parse(next) || 0);
+    }
   }
 
-  /** Uses other headers and rules from the next attempt on. */
-  reconfigure(config: WebhookConfig): void {
+  /** Uses other headers and rules from the next attempt on. While it is switched off, what is to be sent waits. */
+  reconfigure(config: WebhookConfig, enabled: boolean): void {
     this.#config = config;
+    this.#enabled = enabled;
+    this.#wake();
   }
 
   /** Sends nothing more; what is under way is broken off and sent again at the next start. */
@@ -65,9 +71,8 @@ export class WebhookSender {
     await Promise.all(this.#sending);
   }
 
-  #add({ delivery_id: id, url, next_attempt_at: next }: Delivery): void {
-    const origin = isRelative(url) ? "" : URL.canParse(url) ? new URL(url).origin : url;
-    this.#waiting.set(id, { id, origin, due: next === null ? 0 : Date.parse(next) });
+  #add(id: string, url: string, due: number): void {
+    this.#lanes.add(receiverOf(url), id, due);
     this.#wake();
   }
 
@@ -82,55 +87,65 @@ export class WebhookSender {
   }
 
   #fill(): void {
-    if (this.#stopped.signal.aborted) return;
     this.#cancelTimer();
+    if (this.#stopped.signal.aborted || !this.#enabled) return;
     const now = this.#options.clock.now();
-    let earliest = Infinity;
-    for (const waiting of this.#waiting.values()) {
-      if (this.#sending.size >= AT_ONCE) return;
-      if (waiting.due > now) earliest = Math.min(earliest, waiting.due);
-      else if ((this.#underWay.get(waiting.origin) ?? 0) < PER_ORIGIN) this.#begin(waiting);
-    }
+    for (let turn = this.#lanes.take(now); turn !== undefined; turn = this.#lanes.take(now)) this.#begin(turn);
+    const { earliest } = this.#lanes;
     if (earliest < Infinity) this.#cancelTimer = this.#options.clock.at(earliest, () => this.#wake());
   }
 
-  #begin(waiting: Waiting): void {
-    const { id, origin } = waiting;
-    this.#waiting.delete(id);
-    this.#underWay.set(origin, (this.#underWay.get(origin) ?? 0) + 1);
-    const sending = this.#send(waiting).finally(() => {
+  #begin({ id, receiver }: Turn): void {
+    const { clock, onError } = this.#options;
+    let reached = true;
+    const send = async (): Promise<void> => {
+      try {
+        const { due, answered } = await this.#send(id);
+        reached = answered;
+        if (due !== undefined) this.#lanes.add(receiver, id, due);
+      } catch (error) {
+        onError(
+          `Webhook delivery ${id} is tried again in a minute: ${error instanceof Error ? error.message : String(error)}`,
+        );
+        this.#lanes.add(receiver, id, clock.now() + BROKEN_MS);
+      }
       this.#sending.delete(sending);
-      const left = this.#underWay.get(origin)! - 1;
-      if (left === 0) this.#underWay.delete(origin);
-      else this.#underWay.set(origin, left);
+      this.#lanes.done(receiver, reached);
       this.#wake();
-    });
+    };
+    const sending = send();
     this.#sending.add(sending);
   }
 
-  async #send(waiting: Waiting): Promise<void> {
+  /** Makes one attempt. @returns when the next one is due, if there is one, and whether the receiver answered. */
+  async #send(id: string): Promise<{ due: number | undefined; answered: boolean }> {
     const { deliveries, clock, self, onFailed, random = Math.random } = this.#options;
-    const { headers: ownHeaders, secret, policy, timeoutSeconds, maxAttempts } = this.#config;
-    const delivery = deliveries.get(waiting.id);
+    const { headers: ownHeaders, secret, secrets, policy, timeoutSeconds, maxAttempts } = this.#config;
+    const delivery = deliveries.get(id);
     const began = clock.now();
     const at = timestampOf(began);
     const push = deliveries.headers(delivery);
-    const stored = deliveries.body(waiting.id);
+    const stored = deliveries.body(id);
     const body = push === undefined ? withSentAt(stored, at) : stored;
+    const hide = [...secretsIn(push ?? {}), ...secrets];
     const outcome = await attempt({
       url: delivery.url,
       body,
-      headers: deliveryHeaders(waiting.id, body, secret, began),
+      headers: deliveryHeaders(id, body, secret, began),
       ownHeaders: { ...ownHeaders, ...push },
       policy,
       timeoutMs: timeoutSeconds * 1000,
+      // Enough to recognise a secret that the cut would go through.
+      maxAnswerBytes: 4 * (ANSWER_CHARS + Math.max(0, ...hide.map(({ length }) => 2 * length))),
       signal: this.#stopped.signal,
       self,
     });
-    if (this.#stopped.signal.aborted) return;
+    const answered = "status" in outcome;
+    // What was broken off by the stop is no attempt; what has arrived is.
+    if (this.#stopped.signal.aborted && !answered) return { due: undefined, answered };
     const now = clock.now();
     const result = verdict(outcome);
-    const error = result === "delivered" ? null : reasonOf(outcome);
+    const error = result === "delivered" ? null : redact(reasonOf(outcome), hide);
     const lastTry = result === "again" && delivery.attempt_count + 1 >= maxAttempts;
     const status = result === "delivered" ? "delivered" : result === "failed" || lastTry ? "failed" : "pending";
     const due = now + delayAfter(delivery.attempt_count + 1, outcome, now, random);
@@ -139,24 +154,27 @@ export class WebhookSender {
       {
         at,
         duration_ms: Math.round(now - began),
-        status: "status" in outcome ? outcome.status : null,
+        status: answered ? outcome.status : null,
         error,
-        answer: "answer" in outcome ? this.#redact(outcome.answer, Object.values(push ?? {})) : "",
+        answer: answered ? redact(outcome.answer, hide).slice(0, ANSWER_CHARS) : "",
       },
       status,
       status === "pending" ? timestampOf(due) : null,
     );
-    if (status === "pending") this.#waiting.set(waiting.id, { ...waiting, due });
-    else if (status === "failed") onFailed(after, error ?? "");
-  }
-
-  /** A receiver may send back what it was sent; header values never get into a record. */
-  #redact(answer: string, own: readonly string[]): string {
-    let text = answer;
-    for (const secret of [...this.#config.secrets, ...own]) if (secret.length > 3) text = text.replaceAll(secret, "***");
-    return text;
+    if (status === "failed") onFailed(after, error ?? "");
+    return { due: status === "pending" ? due : undefined, answered };
   }
 }
+
+/** Whose turn a delivery takes: the origin of its URL; this server itself for a path. */
+function receiverOf(url: string): string {
+  if (isRelative(url)) return "";
+  return URL.canParse(url) ? new URL(url).origin : url;
+}
+
+/** What must not be shown of the headers of a push notification: their values, and the credentials behind a scheme. */
+const secretsIn = (headers: Readonly<Record<string, string>>): string[] =>
+  Object.values(headers).flatMap((value) => [value, value.slice(value.indexOf(" ") + 1)]);
 
 /** The body says when this attempt was made. */
 const withSentAt = (body: string, at: string): string =>

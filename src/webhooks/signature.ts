@@ -12,7 +12,6 @@ export function deliveryHeaders(
   const seconds = Math.floor(now / 1000);
   const headers = {
     "content-type": "application/json",
-    "user-agent": "agent-server",
     "webhook-id": id,
     "webhook-timestamp": String(seconds),
   };

@@ -89,7 +89,7 @@ describe("banner", () => {
     expect(isLoopback(host)).toBe(expected);
     const { process, output } = await session();
     printAddress(output, running({ host }));
-    expect(process.stderr.includes("no authentication")).toBe(!expected);
+    expect(process.stderr.includes("nobody has to authenticate")).toBe(!expected);
   });
 });
 

@@ -12,90 +12,149 @@ interface Case {
   readonly hints?: readonly string[];
 }
 
+/** A good graph for the end of an object: what is wrong before it is all that is wrong. */
+const G = '"graphs": { "agent": "./src/agent.ts:graph" }';
+
 const json: readonly Case[] = [
   { name: "an empty file", text: "", says: ["1:1 error: The file is empty."] },
   { name: "white space only", text: " \r\n\t\n", says: ["1:1 error: The file is empty."] },
+  { name: "a comment only", text: "// later\n", says: ["1:9 error: The file ends where a value is expected."] },
   { name: "null", text: "null", says: ["1:1 error: The file is empty."] },
   {
     name: "a missing comma",
-    text: '{\n  "graphs": {\n    "agent": "./src/agent.ts:graph"\n  }\n  "env": ".env"\n}\n',
+    text: '{\n  "graphs": {\n    "agent": "./src/agent.ts:graph"\n  }\n  "env": {}\n}\n',
     says: ["4:4 error: A comma is missing here."],
+    hints: ["Separate entries by commas."],
   },
   {
     name: "a missing comma with CRLF",
-    text: '{\r\n  "graphs": {\r\n    "a": "x:y"\r\n    "b": "x:y"\r\n  }\r\n}\r\n',
-    says: ["3:15 error: A comma is missing here."],
+    text: '{\r\n  "graphs": {\r\n    "a": "./src/agent.ts:graph"\r\n    "b": "./src/agent.ts:graph"\r\n  }\r\n}\r\n',
+    says: ["3:32 error: A comma is missing here."],
+  },
+  {
+    name: "a missing comma with a BOM and tabs",
+    text: `\uFEFF{\n\t"env": {}\n\t${G}\n}`,
+    says: ["2:11 error: A comma is missing here."],
   },
   {
     name: "a missing comma in a list",
-    text: '{"dependencies": ["a" "b"]}',
+    text: `{"dependencies": ["a" "b"], ${G}}`,
     says: ["1:22 error: A comma is missing here."],
   },
   {
-    name: "a trailing comma in an object",
-    text: '{\n  "graphs": {},\n}',
-    says: ['2:15 error: A comma before "}" is not allowed in JSON.'],
+    name: "a quote inside text",
+    text: `{"node_loader": "a"b", ${G}}`,
+    says: ["1:20 error: A comma is missing here."],
+  },
+  { name: "two commas", text: `{"env": {},, ${G}}`, says: ["1:12 error: There is a comma too many."] },
+  {
+    name: "a leading comma",
+    text: `{, ${G}}`,
+    says: ["1:2 error: There is a comma too many."],
     hints: ["Remove the comma."],
   },
   {
-    name: "a trailing comma in a list",
-    text: '{"dependencies": ["a",]}',
-    says: ['1:22 error: A comma before "]" is not allowed in JSON.'],
+    name: "nothing but a comma",
+    text: `{"dependencies": [,], ${G}}`,
+    says: ["1:19 error: There is a comma too many."],
   },
-  { name: "two commas", text: '{"a": 1,, "b": 2}', says: ["1:9 error: There is a comma too many."] },
-  { name: "a leading comma", text: '{, "a": 1}', says: ["1:2 error: There is a comma too many."] },
   {
-    name: "a line comment",
-    text: '{\n  // my graphs\n  "graphs": {}\n}',
-    says: ["2:3 error: Comments are not allowed in JSON."],
-    hints: ['Remove the comment, or use a "langgraph.yaml" instead: YAML has comments.'],
+    name: "a hash comment",
+    text: `# config\n{ ${G} }`,
+    says: ["1:1 error: A comment in JSON begins with // and not with #."],
+    hints: ["Write //, or remove the comment."],
   },
-  { name: "a block comment", text: '{ "a": 1 /* one */ }', says: ["1:10 error: Comments are not allowed in JSON."] },
-  { name: "a hash comment", text: '# config\n{ "a": 1 }', says: ["1:1 error: Comments are not allowed in JSON."] },
+  {
+    name: "an unclosed comment",
+    text: `{ ${G} /* and so on }`,
+    says: ["1:49 error: The comment is never closed: */ is missing."],
+  },
+  {
+    name: "mistakes behind comments and trailing commas",
+    text: `// a\n{ /* b */ "env": [ "A", ], // c\n  "evn": {}, "ui": 1, ${G}, }`,
+    says: [
+      "2:20 warning: The environment variable A is not set.",
+      '3:3 warning: Unknown key "evn"; it is ignored.',
+      '3:20 error: "ui" must be an object, not the number 1.',
+    ],
+  },
   {
     name: "single quotes around a key",
-    text: "{ 'graphs': {} }",
-    says: ["1:3 error: Single quotes are not allowed in JSON."],
-    hints: ['Use double quotes: "…".'],
+    text: "{ 'graphs': { 'agent': './src/agent.ts:graph' } }",
+    says: [
+      "1:3 error: Single quotes are not allowed in JSON.",
+      "1:15 error: Single quotes are not allowed in JSON.",
+      "1:24 error: Single quotes are not allowed in JSON.",
+    ],
   },
   {
     name: "single quotes around a value",
-    text: "{ \"env\": '.env' }",
+    text: `{ "base_image": 'node', ${G} }`,
+    says: ["1:17 error: Single quotes are not allowed in JSON."],
+    hints: ['Use double quotes: "…".'],
+  },
+  {
+    name: "an unclosed single quote",
+    text: `{ "env": '.env,\n ${G} }`,
     says: ["1:10 error: Single quotes are not allowed in JSON."],
   },
-  { name: "backticks", text: '{ "env": `.env` }', says: ["1:10 error: Backticks are not allowed in JSON."] },
   {
-    name: "typographic quotes",
-    text: "{ “graphs”: {} }",
-    says: ["1:3 error: Typographic quotes are not allowed in JSON."],
+    name: "backticks",
+    text: `{ "base_image": \`node\`, ${G} }`,
+    says: ["1:17 error: Backticks are not allowed in JSON."],
   },
   {
-    name: "a key without quotes",
-    text: "{ graphs: {} }",
-    says: ["1:3 error: Keys must be in double quotes."],
-    hints: ['Write "graphs".'],
+    name: "typographic quotes",
+    text: "{ “graphs”: { „agent“: “./src/agent.ts:graph” } }",
+    says: [
+      "1:3 error: Typographic quotes are not allowed in JSON.",
+      "1:15 error: Typographic quotes are not allowed in JSON.",
+      "1:24 error: Typographic quotes are not allowed in JSON.",
+    ],
+  },
+  {
+    name: "keys and values without quotes",
+    text: "{ graphs: { agent: ./src/agent.ts:graph } }",
+    says: [
+      "1:3 error: Keys must be in double quotes.",
+      "1:13 error: Keys must be in double quotes.",
+      "1:20 error: Text must be in double quotes.",
+    ],
+    hints: ['Write "graphs".', 'Write "agent".', 'Write "./src/agent.ts:graph".'],
   },
   {
     name: "a value without quotes",
-    text: '{ "env": dotenv }',
-    says: ["1:10 error: Text must be in double quotes."],
-    hints: ['Write "dotenv".'],
+    text: `{ "base_image": node, ${G} }`,
+    says: ["1:17 error: Text must be in double quotes."],
+    hints: ['Write "node".'],
   },
-  { name: "Python's True", text: '{ "a": True }', says: ['1:8 error: "True" must be in lower case.'] },
-  { name: "Python's None", text: '{ "a": None }', says: ["1:8 error: JSON has no None."], hints: ["Write null."] },
+  {
+    name: "Python's True and None",
+    text: `{ "disable_persistence": True, "env": None, ${G} }`,
+    says: ['1:26 error: "True" must be in lower case.', "1:39 error: JSON has no None."],
+    hints: ["Write true.", "Write null."],
+  },
+  {
+    name: "NaN",
+    text: `{ "node_version": NaN, ${G} }`,
+    says: ["1:19 error: JSON has no NaN."],
+    hints: ["Write a number."],
+  },
   {
     name: "a missing colon",
-    text: '{ "graphs" {} }',
+    text: '{ "graphs" { "agent": "./src/agent.ts:graph" } }',
     says: ['1:11 error: A colon is missing after the key "graphs".'],
   },
-  { name: "an equals sign", text: '{ "a" = 1 }', says: ['1:7 error: A key is followed by ":", not "=".'] },
-  { name: "a semicolon", text: '{ "a": 1; "b": 2 }', says: ['1:9 error: Items are separated by ",", not ";".'] },
-  { name: "a missing value", text: '{ "a": , "b": 1 }', says: ['1:8 error: A value is missing before ",".'] },
+  { name: "a key alone", text: `{ "env", ${G} }`, says: ['1:8 error: A colon is missing after the key "env".'] },
+  { name: "an equals sign", text: `{ "env" = {}, ${G} }`, says: ['1:9 error: A key is followed by ":", not "=".'] },
+  { name: "a semicolon", text: `{ "env": {}; ${G} }`, says: ['1:12 error: Items are separated by ",", not ";".'] },
+  { name: "a missing value", text: `{ "env": , ${G} }`, says: ['1:10 error: A value is missing before ",".'] },
   {
     name: "a value of another language",
-    text: '{ "a": @x }',
-    says: ['1:8 error: "@" is not allowed here: a value is expected.'],
+    text: `{ "env": @x, ${G} }`,
+    says: ['1:10 error: "@" is not allowed here: a value is expected.'],
   },
+  { name: "a number as a key", text: `{ 1: 2, ${G} }`, says: ["1:3 error: A key in double quotes is expected here."] },
   { name: "an end after a colon", text: '{ "a":\n\n', says: ["1:7 error: The file ends where a value is expected."] },
   {
     name: "an unclosed object",
@@ -119,27 +178,68 @@ const json: readonly Case[] = [
   },
   {
     name: "a Windows path",
-    text: '{ "env": "C:\\dev\\.env" }',
-    says: ["1:13 error: A backslash cannot stand alone in JSON text."],
+    text: `{ "dependencies": ["C:\\dev\\.app"], ${G} }`,
+    says: ["1:23 error: A backslash cannot stand alone in JSON text."],
     hints: ["Write \\\\ for a backslash; in paths, / works everywhere."],
   },
   {
     name: "a tab in a string",
-    text: '{ "a": "x\ty" }',
-    says: ["1:10 error: A tab inside text must be written as \\t."],
+    text: `{ "base_image": "x\ty", ${G} }`,
+    says: ["1:19 error: A tab inside text must be written as \\t."],
   },
-  { name: "a broken number", text: '{ "a": 01 }', says: ['1:8 error: "01" is not a JSON number.'] },
-  { name: "a fraction without a zero", text: '{ "a": .5 }', says: ['1:8 error: ".5" is not a JSON number.'] },
-  { name: "text after the end", text: '{ "a": 1 }}', says: ["1:11 error: There is text after the end of the config."] },
+  {
+    name: "a control character in a string",
+    text: `{ "base_image": "x\u0001y", ${G} }`,
+    says: ["1:19 error: A control character inside text is not allowed."],
+  },
+  {
+    name: "broken numbers",
+    text: `{ "node_version": 020, "api_version": .5, "python_version": 3.11.4, ${G} }`,
+    says: [
+      '1:19 error: "020" is not a JSON number.',
+      '1:39 error: ".5" is not a JSON number.',
+      '1:61 error: "3.11.4" is not a JSON number.',
+    ],
+    hints: ["Write 20.", "Write 0.5.", 'Write "3.11.4".'],
+  },
+  { name: "text after the end", text: `{ ${G} }}`, says: ["1:50 error: There is text after the end of the config."] },
   {
     name: "an invisible space",
-    text: '{\u00A0"a": 1 }',
+    text: `{\u00A0${G} }`,
     says: ["1:2 error: An invisible character (U+00A0) is not allowed in JSON."],
   },
   {
     name: "a merge conflict",
     text: '{\n<<<<<<< HEAD\n  "a": 1\n=======\n  "a": 2\n>>>>>>> main\n}',
     says: ["2:1 error: The file has an unresolved merge conflict."],
+  },
+  {
+    name: "YAML",
+    text: "graphs:\n  agent: ./src/agent.ts:graph\n",
+    says: ["1:1 error: This is YAML, and the file's name ends in .json."],
+    hints: ["Give the file a name that ends in .yaml, or write it as JSON."],
+  },
+  {
+    name: "mistakes of every kind at once",
+    text: `{
+  // the graphs
+  graphs: { 'agent': "./src/agnet.ts:graph" }
+  "http": { "disable_runs": True, "disable_a2a": "yes", "cors": { "max_age": "1" } },
+  "evn": {};
+  "ui": [],
+}`,
+    says: [
+      "3:3 error: Keys must be in double quotes.",
+      "3:13 error: Single quotes are not allowed in JSON.",
+      '3:22 error: The file of graph "agent" does not exist: <root>/src/agnet.ts',
+      "3:46 error: A comma is missing here.",
+      '4:29 error: "True" must be in lower case.',
+      '4:50 error: "http.disable_a2a" must be a boolean, not the string "yes": use true/false.',
+      '4:78 error: "http.cors.max_age" must be a whole number, 0 or more, not the string "1".',
+      '5:3 warning: Unknown key "evn"; it is ignored.',
+      '5:12 error: Items are separated by ",", not ";".',
+      '6:9 error: "ui" must be an object, not a list.',
+    ],
   },
   {
     name: "a list as the root",
@@ -313,24 +413,19 @@ const json: readonly Case[] = [
     "cors": { "allow_origins": "*", "allow_methods": ["GET", 1], "max_age": 1.5, "allow_origin_regex": "(" }
   },
   "dependencies": ".",
-  "auth": { "path": [] },
   "store": 4
 }`,
     says: [
       '4:21 error: "http.disable_runs" must be a boolean, not the string "true": use true/false.',
       '5:21 error: "http.disable_meta" must be true or false, not the number 1.',
-      '6:5 warning: "http.mount_prefix" has no effect in this version of agent-server: all routes are served without the prefix.',
       '6:21 error: "http.mount_prefix" must be a string, not the number 3.',
-      '7:5 warning: "http.middleware_order" has no effect in this version of agent-server: there is neither authentication nor custom middleware to order.',
       '7:25 error: "http.middleware_order" must be "auth_first" or "middleware_first", not the string "auth".',
       '8:32 error: "http.cors.allow_origins" must be a list of strings, not the string "*".',
       '8:62 error: "http.cors.allow_methods[1]" must be a string, not the number 1.',
       '8:77 error: "http.cors.max_age" must be a whole number, 0 or more, not the number 1.5.',
       '8:104 error: "http.cors.allow_origin_regex" is not a regular expression of JavaScript: /(/: Unterminated group.',
       '10:19 error: "dependencies" must be a list of strings, not the string ".".',
-      '11:3 warning: "auth" has no effect in this version of agent-server: requests are NOT authenticated.',
-      '11:21 error: "auth.path" must be a string, not a list.',
-      '12:12 error: "store" must be an object, not the number 4.',
+      '11:12 error: "store" must be an object, not the number 4.',
     ],
     hints: ["Write true, without quotes.", 'Write ["*"].', 'Write ["."].'],
   },
@@ -351,6 +446,170 @@ const json: readonly Case[] = [
       "1:58 warning: The environment variable A is not set.",
       '1:63 error: "env[1]" must be a string, not the number 1.',
     ],
+  },
+  {
+    name: "a store of wrong values",
+    text: `{ ${G}, "store": { "index": { "dims": "3", "fields": "$" }, "ttl": { "default_ttl": 0, "refresh_on_read": "no", "swep": 1 } } }`,
+    says: [
+      '1:70 error: "store.index.embed" is missing.',
+      '1:80 error: "store.index.dims" must be a whole number, 1 or more, not the string "3".',
+      '1:95 error: "store.index.fields" must be a list of strings, not the string "$".',
+      '1:126 error: "store.ttl.default_ttl" must be a number of minutes greater than 0, not the number 0.',
+      '1:148 error: "store.ttl.refresh_on_read" must be a boolean, not the string "no": use true/false.',
+      '1:154 warning: Unknown key "store.ttl.swep"; it is ignored.',
+    ],
+    hints: [
+      'Write "./src/embed.ts:embed" for a function of yours, or "openai:text-embedding-3-small" for a model.',
+      'Write ["$"].',
+      "Write false, without quotes.",
+    ],
+  },
+  {
+    name: "an embedding that is nothing",
+    text: `{ ${G}, "store": { "index": { "dims": 3, "embed": "text-embedding-3-small" } } }`,
+    says: [
+      '1:92 error: "store.index.embed" is neither a file and export nor a provider and model: "text-embedding-3-small".',
+    ],
+  },
+  {
+    name: "an embedding in a file that is not there",
+    text: `{ ${G}, "store": { "index": { "dims": 3, "embed": "./src/agnet.ts:embed" } } }`,
+    says: ['1:92 error: The file of "store.index.embed" does not exist: <root>/src/agnet.ts'],
+    hints: ['Did you mean "./src/agent.ts:embed"?'],
+  },
+  {
+    name: "an embedding without an export",
+    text: `{ ${G}, "store": { "index": { "dims": 3, "embed": "./src/agent.ts" } } }`,
+    says: ['1:92 error: "store.index.embed" names no export: "./src/agent.ts" must end in ":export".'],
+  },
+  {
+    name: "an embedding without an extension, and one of Python",
+    text: `{ ${G}, "store": { "index": { "dims": 3, "embed": "./src/agent:embed" } } }`,
+    says: ['1:92 error: "store.index.embed" must name a TypeScript or JavaScript file, not "./src/agent".'],
+    hints: ['Did you mean "./src/agent.ts:embed"?'],
+  },
+  {
+    name: "a checkpointer of wrong values",
+    text: `{ ${G}, "checkpointer": { "ttl": { "strategy": "archive", "default_ttl": "60", "sweep_limit": 0.5 } } }`,
+    says: [
+      '1:89 error: "checkpointer.ttl.strategy" must be "delete" or "keep_latest", not the string "archive".',
+      '1:115 error: "checkpointer.ttl.default_ttl" must be a number of minutes greater than 0, not the string "60".',
+      '1:136 error: "checkpointer.ttl.sweep_limit" must be a whole number, 1 or more, not the number 0.5.',
+    ],
+  },
+  {
+    name: "UI components of wrong values",
+    text: `{ ${G}, "ui": { "agent": ["./ui.tsx"], "other": "./src/ui.tsx" }, "ui_config": { "shared": "react" } }`,
+    says: [
+      '1:67 error: "ui.agent" must be a string, not a list.',
+      '1:90 warning: The UI components of "other" do not exist: <root>/src/ui.tsx',
+      '1:133 error: "ui_config.shared" must be a list of strings, not the string "react".',
+    ],
+    hints: ["Paths count from the folder of the config file, <root>.", 'Write ["react"].'],
+  },
+  {
+    name: "webhooks of wrong values",
+    text: `{ ${G},
+  "webhooks": {
+    "headers": { "X-A": 1 },
+    "url": { "allowed_ports": ["443"], "allowed_domains": ["https://example.com/hook"], "require_https": "yes", "max_url_length": -1 },
+    "env_perfix": "A_"
+  }
+}`,
+    says: [
+      '3:25 error: "webhooks.headers.X-A" must be a string, not the number 1.',
+      '4:32 error: "webhooks.url.allowed_ports[0]" must be a whole number from 1 to 65535, not the string "443".',
+      '4:60 warning: "webhooks.url.allowed_domains[0]" matches nothing: a domain has neither scheme nor port nor path.',
+      '4:106 error: "webhooks.url.require_https" must be a boolean, not the string "yes": use true/false.',
+      '4:131 error: "webhooks.url.max_url_length" must be a whole number, 0 or more, not the number -1.',
+      '5:5 warning: Unknown key "webhooks.env_perfix"; it is ignored.',
+    ],
+    hints: ['Write "example.com".', "Write true, without quotes.", 'Did you mean "env_prefix"?'],
+  },
+  {
+    name: "webhook headers that cannot be filled in",
+    text: `{ ${G},
+  "webhooks": {
+    "headers": {
+      "X-A": "\${{ env.LG_WEBHOOK_TOKEN }}",
+      "X-B": "\${{ env.AWS_SECRET }}",
+      "X-C": "\${{ secrets.A }}",
+      "Content-Type": "text/plain",
+      "X Y": "z"
+    }
+  },
+  "agent_server": { "webhooks": { "secret": "\${{ env.LG_WEBHOOK_SECRET }}" } }
+}`,
+    says: [
+      '4:14 error: The webhook header "X-A" needs the environment variable LG_WEBHOOK_TOKEN, which is not set.',
+      '5:14 error: The webhook header "X-B" names the environment variable AWS_SECRET, which does not begin with "LG_WEBHOOK_".',
+      '6:14 error: The webhook header "X-C" has a template that is not understood: \${{ secrets.A }}.',
+      '7:7 error: The webhook header "Content-Type" is set by the server itself.',
+      '8:7 error: The webhook header "X Y" cannot be a header: its name has characters that no header name has.',
+      "11:45 error: The webhook secret needs the environment variable LG_WEBHOOK_SECRET, which is not set.",
+    ],
+  },
+  {
+    name: "settings of this server of wrong values",
+    text: `{ ${G}, "agent_server": { "webhooks": { "timeout_seconds": 0, "max_attempts": 101 }, "crons": { "catch_up": "always" }, "cron": {} } }`,
+    says: [
+      '1:101 error: "agent_server.webhooks.timeout_seconds" must be a number of seconds greater than 0 and at most 300, not the number 0.',
+      '1:120 error: "agent_server.webhooks.max_attempts" must be a whole number from 1 to 100, not the number 101.',
+      '1:150 error: "agent_server.crons.catch_up" must be "skip" or "once", not the string "always".',
+      '1:162 warning: Unknown key "agent_server.cron"; it is ignored.',
+    ],
+    hints: ['Did you mean "crons"?'],
+  },
+  {
+    name: "headers for runs of wrong values",
+    text: `{ ${G}, "http": { "configurable_headers": { "includes": "x-user", "excludes": [1], "exlude": [] } } }`,
+    says: [
+      '1:98 error: "http.configurable_headers.includes" must be a list of strings, not the string "x-user".',
+      '1:121 error: "http.configurable_headers.excludes[0]" must be a string, not the number 1.',
+      '1:125 warning: Unknown key "http.configurable_headers.exlude"; it is ignored.',
+    ],
+    hints: ['Write ["x-user"].', 'Did you mean "exclude"?'],
+  },
+  {
+    name: "origins that no page has",
+    text: `{ ${G}, "env": 1, "http": { "cors": { "allow_origins": ["http://localhost:3000/", "example.com", "https://*.example.com", "https://Example.com", "tauri://localhost", "null", "*"] } } }`,
+    says: [
+      '1:57 error: "env" must be the path of an env file, an object of variables or a list of names, such as ".env" or {"NAME": "value"}, not the number 1.',
+      '1:98 warning: "http.cors.allow_origins[0]" matches nothing: an origin is a scheme, a host in lower case and a port that is not the usual one.',
+      '1:124 warning: "http.cors.allow_origins[1]" matches nothing: an origin begins with http:// or https://.',
+      '1:139 warning: "http.cors.allow_origins[2]" matches nothing: an origin has no wildcards.',
+      '1:164 warning: "http.cors.allow_origins[3]" matches nothing: an origin is a scheme, a host in lower case and a port that is not the usual one.',
+    ],
+    hints: [
+      'Write "http://localhost:3000".',
+      'Write "https://example.com".',
+      'Use "http.cors.allow_origin_regex", such as "https://.*\\\\.example\\\\.com".',
+      'Write "https://example.com".',
+    ],
+  },
+  {
+    name: "keys for other tools of wrong types",
+    text: `{ ${G}, "dependencies": [1], "node_version": true, "dockerfile_lines": "RUN x", "source": { "kind": 1, "knid": "uv" }, "keep_pkg_tools": "pip", "$schema": 1 }`,
+    says: [
+      '1:67 error: "dependencies[0]" must be a string, not the number 1.',
+      '1:87 error: "node_version" must be a string or a number, not true.',
+      '1:113 error: "dockerfile_lines" must be a list of strings, not the string "RUN x".',
+      '1:142 error: "source.kind" must be a string, not the number 1.',
+      '1:145 warning: Unknown key "source.knid"; it is ignored.',
+      '1:179 error: "keep_pkg_tools" must be true or false or a list of strings, not the string "pip".',
+      '1:197 error: "$schema" must be a string, not the number 1.',
+    ],
+  },
+  {
+    name: "a key at the wrong level",
+    text: `{ ${G}, "disable_a2a": true, "cors": {}, "index": { "dims": 3 }, "env": 1 }`,
+    says: [
+      '1:50 warning: Unknown key "disable_a2a"; it is ignored.',
+      '1:71 warning: Unknown key "cors"; it is ignored.',
+      '1:83 warning: Unknown key "index"; it is ignored.',
+      '1:114 error: "env" must be the path of an env file, an object of variables or a list of names, such as ".env" or {"NAME": "value"}, not the number 1.',
+    ],
+    hints: ['Did you mean "http.disable_a2a"?', 'Did you mean "http.cors"?', 'Did you mean "store.index"?'],
   },
   {
     name: "an env file that is a folder",
@@ -419,6 +678,58 @@ const yaml: readonly Case[] = [
     name: "graphs without entries",
     text: "graphs:\n",
     says: ['1:1 error: "graphs" must be an object of graph ids, such as {"agent": "./src/agent.ts:graph"}, not null.'],
+  },
+  {
+    name: "a yes",
+    text: "graphs:\n  agent: ./src/agent.ts:graph\nhttp:\n  disable_a2a: yes\n",
+    says: [
+      '4:16 error: "http.disable_a2a" must be a boolean, not the string "yes": use true/false (YAML 1.2 reads yes, no, on and off as text).',
+    ],
+    hints: ["Write true, without quotes."],
+  },
+  {
+    name: "tabs, and more",
+    text: "graphs:\n\tagent: ./src/agnet.ts:graph\nhttp:\n\tdisable_runs: 1\n",
+    says: [
+      "2:1 error: Tabs are not allowed as indentation.",
+      '2:9 error: The file of graph "agent" does not exist: <root>/src/agnet.ts',
+      "4:1 error: Tabs are not allowed as indentation.",
+      '4:16 error: "http.disable_runs" must be true or false, not the number 1.',
+    ],
+  },
+  {
+    name: "a tab that leaves no sense",
+    text: "graphs:\n  agent: ./src/agent.ts:graph\n\tother: x\n",
+    says: ["3:1 error: Tabs are not allowed as indentation."],
+  },
+  {
+    name: "a Windows path in double quotes, and more",
+    text: 'graphs:\n  agent: ./src/agent.ts:graph\ndependencies: ["C:\\dev"]\nui: 3\n',
+    says: ["3:19 error: Invalid escape sequence \\d.", '4:5 error: "ui" must be an object, not the number 3.'],
+    hints: ["In double quotes a backslash is written \\\\; in paths, / works everywhere."],
+  },
+  {
+    name: "wrong indentation",
+    text: "graphs:\n  agent: ./src/agent.ts:graph\n env: .env\n",
+    says: ["3:1 error: All mapping items must start at the same column."],
+  },
+  {
+    name: "a key without a colon",
+    text: "graphs:\n  agent: ./src/agent.ts:graph\nenv\nui: {}\n",
+    says: ["3:1 error: Implicit keys need to be on a single line."],
+  },
+  {
+    name: "a colon without a space",
+    text: "graphs:\n  agent:./src/agent.ts:graph\n",
+    says: [
+      '2:3 error: "graphs" must be an object of graph ids, such as {"agent": "./src/agent.ts:graph"}, not the string "agent:./src/agent.ts:graph".',
+    ],
+  },
+  {
+    name: "a BOM, CRLF and a duplicate key",
+    text: "\uFEFFgraphs:\r\n  agent: ./src/agent.ts:graph\r\nenv: {}\r\nenv: {}\r\n",
+    says: ['4:1 error: The key "env" is given twice.'],
+    hints: ["Only the last one would count. Remove or rename one of them."],
   },
   {
     name: "the booleans of YAML 1.1",

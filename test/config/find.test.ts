@@ -5,7 +5,7 @@ import { findConfig } from "../../src/config/find.ts";
 import { loadProject } from "../../src/config/load.ts";
 import { readError } from "../../src/config/read.ts";
 import { CliError } from "../../src/errors.ts";
-import { GOOD, project } from "./project.ts";
+import { asNobody, GOOD, project } from "./project.ts";
 
 async function failure(promise: Promise<unknown>): Promise<CliError> {
   const error: unknown = await promise.then(
@@ -17,11 +17,18 @@ async function failure(promise: Promise<unknown>): Promise<CliError> {
 }
 
 describe("findConfig", () => {
-  test("prefers json, then yaml, then yml", async () => {
-    const all = await project({ "langgraph.json": "", "langgraph.yaml": "", "langgraph.yml": "" });
+  test("prefers json, then jsonc, then yaml, then yml", async () => {
+    const all = await project({
+      "langgraph.json": "",
+      "langgraph.jsonc": "",
+      "langgraph.yaml": "",
+      "langgraph.yml": "",
+    });
+    const three = await project({ "langgraph.jsonc": "", "langgraph.yaml": "", "langgraph.yml": "" });
     const two = await project({ "langgraph.yaml": "", "langgraph.yml": "" });
     const one = await project({ "langgraph.yml": "" });
     expect(await findConfig({ cwd: all })).toBe(join(all, "langgraph.json"));
+    expect(await findConfig({ cwd: three })).toBe(join(three, "langgraph.jsonc"));
     expect(await findConfig({ cwd: two })).toBe(join(two, "langgraph.yaml"));
     expect(await findConfig({ cwd: one })).toBe(join(one, "langgraph.yml"));
   });
@@ -88,12 +95,13 @@ describe("a config that cannot be read", () => {
     expect(error.exitCode).toBe(2);
   });
 
-  // Root may read everything.
-  test.skipIf(process.getuid?.() === 0)("because of its permissions", async () => {
+  test("because of its permissions", async () => {
     const root = await project({ "langgraph.json": GOOD });
+    await chmod(root, 0o755);
     await chmod(join(root, "langgraph.json"), 0);
-    const error = await failure(loadProject({ cwd: root }));
+    const error = await asNobody(() => failure(loadProject({ cwd: root })));
     expect(error.message).toBe(`No permission to read ${join(root, "langgraph.json")}.`);
+    expect(error.exitCode).toBe(2);
   });
 
   test("for reasons that only the system knows", () => {

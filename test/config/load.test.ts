@@ -34,6 +34,7 @@ describe("a good config", () => {
           disable_ui: false,
           disable_webhooks: false,
           disable_mcp: false,
+          disable_a2a: false,
         },
         ui: { files: {}, shared: [] },
       },
@@ -135,14 +136,6 @@ describe("warnings", () => {
   "graphs": { "agent": "./src/agent.ts:graph" },
   "auth": { "path": "./auth.ts:auth", "cache": { "ttl_seconds": 3 } },
   "webhooks": { "url": { "require_https": true } },
-  "http": {
-    "app": "./app.ts:app",
-    "mount_prefix": "/api",
-    "configurable_headers": { "includes": ["x"] },
-    "logging_headers": { "excludes": ["y"] },
-    "middleware_order": "auth_first",
-    "enable_custom_route_auth": true
-  },
   "store": { "index": { "dims": 3, "embed": "openai:x" }, "ttl": { "default_ttl": 1 } },
   "checkpointer": { "path": "./c.ts:saver", "backend": "default", "ttl": { "strategy": "delete" } },
   "encryption": { "path": "./e.ts:e" }
@@ -151,13 +144,8 @@ describe("warnings", () => {
     const effect = "has no effect in this version of agent-server";
     expect(warnings.map(({ location, message }) => `${location?.line}:${location?.column} ${message}`)).toEqual([
       `3:3 "auth" ${effect}: requests are NOT authenticated.`,
-      `6:5 "http.app" ${effect}: its custom routes are not served.`,
-      `7:5 "http.mount_prefix" ${effect}: all routes are served without the prefix.`,
-      `9:5 "http.logging_headers" ${effect}: it does not choose which request headers are logged.`,
-      `10:5 "http.middleware_order" ${effect}: there is neither authentication nor custom middleware to order.`,
-      `11:5 "http.enable_custom_route_auth" ${effect}: custom routes are not served.`,
-      `14:21 "checkpointer.path" ${effect}: checkpoints stay in the server's own storage.`,
-      `15:3 "encryption" ${effect}: stored data is NOT encrypted.`,
+      `6:21 "checkpointer.path" ${effect}: checkpoints stay in the server's own storage.`,
+      `7:3 "encryption" ${effect}: stored data is NOT encrypted.`,
     ]);
     expect(new Set(warnings.map(({ severity }) => severity))).toEqual(new Set(["warning"]));
   });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { JsonProblem, scanJson } from "../../src/config/json.ts";
+import { scanJson } from "../../src/config/json.ts";
 import { parseConfig } from "../../src/config/parse.ts";
-import type { ConfigSource } from "../../src/config/source.ts";
+import type { ConfigSource, Span } from "../../src/config/source.ts";
 
 async function parse(file: string, text: string): Promise<ConfigSource> {
   const { source, diagnostics } = await parseConfig(file, text);
@@ -10,14 +10,12 @@ async function parse(file: string, text: string): Promise<ConfigSource> {
   return source;
 }
 
-function scans(text: string): boolean {
-  try {
-    scanJson(text);
-    return true;
-  } catch (error) {
-    if (error instanceof JsonProblem) return false;
-    throw error;
-  }
+/** The text without comments and trailing commas. */
+function plain(text: string, extras: readonly Span[]): string {
+  let bare = text;
+  for (const { offset, length } of extras)
+    bare = bare.slice(0, offset) + " ".repeat(length) + bare.slice(offset + length);
+  return bare;
 }
 
 function parses(text: string): boolean {
@@ -67,11 +65,31 @@ describe("locate", () => {
 
 test("JSON never goes through YAML", async () => {
   // The YAML library reads all of these without an error.
-  for (const text of ['{"a": 1\n "b": 2}', '{"a": 1 // x\n}', "{a: 1}", '{"a": 1,}', "a: 1"]) {
-    const { source, diagnostics } = await parseConfig("/x/langgraph.json", text);
-    expect(source, text).toBeNull();
+  for (const text of ['{"a": 1\n "b": 2}', '{"a": 1 # x\n}', "{a: 1}", "{'a': 1}", "a: 1"]) {
+    const { diagnostics } = await parseConfig("/x/langgraph.json", text);
     expect(diagnostics, text).toHaveLength(1);
   }
+});
+
+test.for(["/x/langgraph.json", "/x/langgraph.jsonc"])("%s may have comments and trailing commas", async (file) => {
+  const text =
+    '\uFEFF// "graphs": {}\r\n{\r\n\t/* two\r\n lines */ "a": /**/ [1, 2,], // http://x\r\n\t"b": { "c": "// no comment", }, }\r\n// end';
+  const source = await parse(file, text);
+  expect(source.value).toEqual({ a: [1, 2], b: { c: "// no comment" } });
+  expect(source.locate(["b", "c"], "value")).toEqual({ file, line: 5, column: 14 });
+  expect(source.extras).toHaveLength(8);
+});
+
+test("what is wrong does not hide what is right", () => {
+  const { root, problems } = scanJson('{ a: [1 2, , \'x\'], "b" = True; "__proto__": { "c": "C:\\d" }, "n": NaN }');
+  expect(JSON.stringify(root?.value)).toBe('{"a":[1,2,"x"],"b":true,"__proto__":{"c":"C:\\\\d"}}');
+  expect(problems).toHaveLength(9);
+});
+
+test("a text with too many mistakes is not read to its end", () => {
+  const { root, problems } = scanJson(`{${"a: b, ".repeat(100)}}`);
+  expect(root).toBeNull();
+  expect(problems).toHaveLength(10);
 });
 
 test("a bomb of aliases is refused", async () => {
@@ -101,8 +119,13 @@ test("the scanner and JSON.parse agree on what is JSON", () => {
       text.splice(random(text.length), random(3), ...(random(3) === 0 ? [] : [char]));
     }
     const mutated = text.join("");
-    if (scans(mutated) !== parses(mutated)) expect.fail(`they differ on ${JSON.stringify(mutated)}`);
-    if (!parses(mutated)) broken++;
+    const { root, problems, extras } = scanJson(mutated);
+    const reads = problems.length === 0;
+    const bare = plain(mutated, extras);
+    if (reads !== parses(bare)) expect.fail(`they differ on ${JSON.stringify(mutated)}`);
+    if (reads && JSON.stringify(root?.value) !== JSON.stringify(JSON.parse(bare)))
+      expect.fail(`they differ in the value of ${JSON.stringify(mutated)}`);
+    if (!reads) broken++;
   }
   expect(broken).toBeGreaterThan(count / 4);
   expect(broken).toBeLessThan(count);

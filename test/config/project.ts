@@ -39,3 +39,14 @@ export async function loadError(root: string, processEnv: Record<string, string>
 
 /** The smallest good config and its graph. */
 export const GOOD = '{ "graphs": { "agent": "./src/agent.ts:graph" } }';
+
+/** Runs `work` with the rights of a user who owns nothing: root may read everything. */
+export async function asNobody<T>(work: () => Promise<T>): Promise<T> {
+  if (process.getuid?.() !== 0) return work();
+  process.seteuid!(65_534);
+  try {
+    return await work();
+  } finally {
+    process.seteuid!(0);
+  }
+}

@@ -71,7 +71,7 @@ describe("store", () => {
     ],
     [
       { index: { dims: 3, embed: "./src/embed.py:embed" } },
-      [/is a Python function; agent-server runs TypeScript and JavaScript only\.$/],
+      [/is Python; agent-server runs TypeScript and JavaScript only\.$/],
     ],
     [
       { index: { dims: 3, embed: "./src/embed.ts" } },

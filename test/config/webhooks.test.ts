@@ -2,6 +2,7 @@
 import { expect, test } from "vitest";
 import { load, loadError, project } from "./project.ts";
 
+const SECRET = `whsec_${Buffer.from("a secret of the tests").toString("base64")}`;
 const config = (webhooks: object, more: object = {}): string =>
   JSON.stringify({ graphs: { agent: "./src/agent.ts:graph" }, webhooks, ...more }, null, 2);
 const rootOf = (text: string): Promise<string> =>
@@ -71,6 +72,7 @@ test("env_prefix replaces the prefix", async () => {
 test.each([
   ["X-A", "${{ secrets.TOKEN }}", "has a template that is not understood: ${{ secrets.TOKEN }}"],
   ["X-A", "${{ env. }}", "has a template that is not understood"],
+  ["X-A", "Bearer ${{ env.LG_WEBHOOK_T }", "has a template that is not closed"],
   ["Bad Name", "x", "cannot be a header"],
   ["Content-Length", "1", "is set by the server itself"],
   ["webhook-signature", "1", "is set by the server itself"],
@@ -96,12 +98,12 @@ test("the policy, the secret and the limits", async () => {
   };
   const own = { webhooks: { secret: "${{ env.LG_WEBHOOK_SECRET }}", timeout_seconds: 2, max_attempts: 3 } };
   const { config: loaded } = await load(await rootOf(config({ url }, { agent_server: own })), {
-    LG_WEBHOOK_SECRET: "whsec_eA==",
+    LG_WEBHOOK_SECRET: SECRET,
   });
   expect(loaded.webhooks).toEqual({
     headers: {},
-    secret: "whsec_eA==",
-    secrets: ["whsec_eA==", "whsec_eA=="],
+    secret: SECRET,
+    secrets: [SECRET, SECRET],
     timeoutSeconds: 2,
     maxAttempts: 3,
     policy: {
@@ -113,6 +115,14 @@ test("the policy, the secret and the limits", async () => {
     },
   });
 });
+
+test.each(["", "whsec_", "whsec_???", "whsec_eA=="])(
+  "the secret %j is refused: anybody could sign with it",
+  async (secret) => {
+    const { message } = await loadError(await rootOf(config({}, { agent_server: { webhooks: { secret } } })));
+    expect(message).toContain("The webhook secret is no key");
+  },
+);
 
 test("limits out of range are refused with the place", async () => {
   const text = config({}, { agent_server: { webhooks: { max_attempts: 0 }, crons: { catch_up: "always" } } });

@@ -80,7 +80,10 @@ describe("one SIGKILL", () => {
   test("lets a run go on from its last checkpoint, as the next attempt", async () => {
     await gates.entered("walk", 2);
     const stream = await frames(second.url, "GET", `/threads/${threads.walk}/runs/${runs["walk"]}/stream`);
-    expect((await stream.next()).value).toMatchObject({ event: "metadata", data: { run_id: runs["walk"], attempt: 2 } });
+    expect((await stream.next()).value).toMatchObject({
+      event: "metadata",
+      data: { run_id: runs["walk"], attempt: 2 },
+    });
     gates.open("walk");
     await stream.all();
     expect(await client.runs.join(threads.walk, runs["walk"]!)).toMatchObject({ trail: allSteps("walk") });

@@ -122,8 +122,10 @@ describe("a firing", () => {
   test("of a stateless cron runs on a new thread, which goes or stays", async () => {
     const keep = await client.crons.create("echo", { schedule: "* * * * *", input, onRunCompleted: "keep" });
     const drop = await client.crons.create("echo", { schedule: "* * * * *", input, metadata: { team: "b" } });
+    const ended = async (): Promise<string> => (await call(server.url, "GET", "/metrics")).text;
     await clock.advance(3 * MINUTE);
-    await expect.poll(async () => (await threadsOf(drop.cron_id)).length).toBe(0);
+    await expect.poll(ended).toMatch(/status="success"[^\n]* 6\n/);
+    expect(await threadsOf(drop.cron_id)).toEqual([]);
     await expect.poll(async () => (await client.threads.search({ status: "idle" })).length).toBe(3);
     const threads = await threadsOf(keep.cron_id);
     expect(threads).toHaveLength(3);
@@ -269,6 +271,14 @@ describe("what does not fit is refused", () => {
     expect(answer.status).toBe(422);
     expect((await call(server.url, "GET", `/runs/crons/${cron.cron_id}`)).json).toEqual(cron);
   });
+});
+
+test("a change that is not about the schedule leaves what is due, and null takes the webhook away", async () => {
+  const cron = await client.crons.create("echo", { schedule: "0 * * * *", input, webhook: "http://127.0.0.1:1/" });
+  const other = await client.crons.update(cron.cron_id, { metadata: { a: 1 } });
+  expect(other).toMatchObject({ next_run_date: cron.next_run_date, payload: { webhook: "http://127.0.0.1:1/" } });
+  const { json } = await call(server.url, "PATCH", `/runs/crons/${cron.cron_id}`, { body: { webhook: null } });
+  expect((json as { payload: object }).payload).not.toHaveProperty("webhook");
 });
 
 test("an end time that passes stops its own cron only", async () => {

@@ -189,6 +189,16 @@ describe("what was delivered", () => {
   });
 });
 
+test("what was sent about a thread goes with it", async () => {
+  const thread = await newThread();
+  await server.client.runs.wait(thread, "echo", { input, webhook: hookUrl() });
+  const [hook] = await receiver.received(1);
+  const path = `/internal/webhooks/${String(hook!.headers["webhook-id"])}`;
+  await expect.poll(async () => (await call(server.url, "GET", path)).json).toMatchObject({ status: "delivered" });
+  await server.client.threads.delete(thread);
+  expect((await call(server.url, "GET", path)).status).toBe(404);
+});
+
 test("a thread that is deleted meanwhile does not hold the delivery up", async () => {
   const thread = await newThread();
   let release!: () => void;

@@ -72,6 +72,7 @@ export function project(files: Record<string, string>, options: { modules?: bool
           disable_ui: false,
           disable_webhooks: false,
           disable_mcp: false,
+          disable_a2a: false,
         },
         ui: { files: {}, shared: [] },
         ...more,

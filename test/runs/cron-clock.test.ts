@@ -66,6 +66,7 @@ async function start(
       database.write([write]);
       fired.push({ id: one.cron_id, at: new Date(clock.now()).toISOString() });
     },
+    hasThread: (threadId) => threadId !== "gone",
     onWarning: (message) => warnings.push(message),
   });
   clocks.push(cronClock);
@@ -153,9 +154,16 @@ describe("what was missed", () => {
 describe("one that is wrong stops no other", () => {
   const good = cron("good", "* * * * *", "2026-01-01T00:01:00+00:00");
 
-  test("a damaged record", async () => {
+  test.each([
+    "{not json",
+    "{}",
+    "null",
+    "[]",
+    JSON.stringify({ ...good, cron_id: "bad", next_run_date: "soon" }),
+    JSON.stringify(good),
+  ])("a damaged record: %s", async (value) => {
     store(good);
-    database.write([{ key: keys.cron("bad"), value: "{not json" }]);
+    database.write([{ key: keys.cron("bad"), value }]);
     const clock = new TestClock("2026-01-01T00:00:30Z");
     await start(clock);
     await clock.advance(3 * MINUTE);
@@ -186,7 +194,7 @@ describe("one that is wrong stops no other", () => {
 
   test("a thread that was deleted ends its cron, an assistant that is gone does not", async () => {
     store(
-      cron("thread", "* * * * *", "2026-01-01T00:01:00+00:00", { thread_id: "t" }),
+      cron("thread", "* * * * *", "2026-01-01T00:01:00+00:00", { thread_id: "gone" }),
       cron("assistant", "* * * * *", "2026-01-01T00:01:00+00:00"),
       good,
     );
@@ -202,6 +210,46 @@ describe("one that is wrong stops no other", () => {
     expect(crons.get("assistant").enabled).toBe(true);
     expect(warnings.filter((text) => text.includes("could not run"))).toHaveLength(2);
   });
+});
+
+test("a run that cannot be stored once disables nothing: the cron is tried again, and others run", async () => {
+  store(
+    cron("one", "*/5 * * * *", "2026-01-01T00:05:00+00:00"),
+    cron("two", "*/5 * * * *", "2026-01-01T00:05:00+00:00"),
+  );
+  let failures = 1;
+  refuse = ({ cron_id }) => {
+    if (cron_id === "one" && failures-- > 0) throw new Error("ENOSPC");
+  };
+  const clock = new TestClock("2026-01-01T00:00:30Z");
+  const { crons } = await start(clock);
+  await clock.advance(6 * MINUTE);
+  expect(fired.map(({ id, at }) => [id, at])).toEqual([
+    ["two", "2026-01-01T00:05:00.000Z"],
+    ["one", "2026-01-01T00:06:00.000Z"],
+  ]);
+  expect(crons.get("one")).toMatchObject({ enabled: true, next_run_date: "2026-01-01T00:10:00.000000+00:00" });
+  expect(warnings).toEqual(["Crons are tried again in a minute: ENOSPC"]);
+});
+
+test("a storage that fails at start ends no cron for good", async () => {
+  store(cron("one", "* * * * *", "2026-01-01T00:00:00+00:00"));
+  let failures = 1;
+  refuse = () => {
+    if (failures-- > 0) throw new Error("ENOSPC");
+  };
+  const clock = new TestClock("2026-01-01T00:00:30Z");
+  await start(clock);
+  await clock.advance(3 * MINUTE);
+  expect(fired.length).toBeGreaterThan(1);
+});
+
+test("what was missed does not run behind the end of its cron", async () => {
+  store(cron("over", "0 9 * * *", "2026-05-01T09:00:00+00:00", { end_time: "2026-05-02T00:00:00+00:00" }));
+  const clock = new TestClock("2026-05-04T12:00:00Z");
+  const { crons } = await start(clock, "once");
+  expect(fired).toEqual([]);
+  expect(crons.get("over").next_run_date).toBeNull();
 });
 
 test("a storage that fails for a while ends no cron for good", async () => {

@@ -1,7 +1,7 @@
 // Where webhooks may be sent: every rule of the policy, in every spelling that leads to this machine.
 import { describe, expect, test } from "vitest";
 import { isLoopbackAddress, isLoopbackHost } from "../../src/webhooks/addresses.ts";
-import { checkDestination, refusal } from "../../src/webhooks/policy.ts";
+import { checkDestination, refusal, shownUrl } from "../../src/webhooks/policy.ts";
 
 const open = { requireHttps: false, disableLoopback: false };
 const closed = { ...open, disableLoopback: true };
@@ -145,6 +145,20 @@ test("a redirect is held to the same rules, wherever it points", () => {
     "evil.example",
   );
   expect(refusal("http://hooks.example.com/", { ...open, requireHttps: true }, base)).toContain("require_https");
+});
+
+test("a URL is shown without user, password and query, in every spelling that is accepted", () => {
+  const spellings = [
+    "http://a:se@cret@h/x",
+    "http:/user:cret@h/x",
+    "http:user:cret@h/x",
+    "http:\\\\user:cret@h/x",
+    " http://u:cret@h/x",
+    "http://h/x?t=cret#cret",
+    "/x?t=cret",
+  ];
+  for (const url of spellings) expect([url, shownUrl(url)]).toEqual([url, expect.not.stringContaining("cret")]);
+  expect(shownUrl("http://user:pa55@h:81/x?y")).toBe("http://h:81/x");
 });
 
 test("addresses and names of this machine", () => {

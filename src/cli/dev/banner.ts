@@ -14,11 +14,14 @@ export function printAddress({ note, err }: Output, server: RunningServer): void
   note();
   note(`  ${err.dim("url")}     ${err.cyan(server.url)}`);
   if (!server.project.http.disable_meta) note(`  ${err.dim("docs")}    ${err.cyan(`${server.url}/docs`)}`);
-  if (!isLoopback(server.host)) {
+  if (server.auth !== null) {
+    const what = server.auth === "keys" ? "an API key, in X-Api-Key" : "what auth.path says";
+    note(`  ${err.dim("auth")}    ${what}`);
+  } else if (!isLoopback(server.host)) {
     note(
       `  ${err.yellow("warning")} Everyone who can reach ${server.host} can run these graphs and read these threads:`,
     );
-    note("          this version has no authentication. Leave --host away to serve this machine only.");
+    note("          --insecure was given, so nobody has to authenticate.");
   }
 }
 

@@ -56,12 +56,25 @@ export function eventPrinter(output: Output, cwd: string): (event: ServerEvent) 
           `${err.red("run failed:")} ${oneLine(event.error, 300)} ${err.dim(`(thread ${event.thread_id}, run ${event.run_id})`)}`,
         );
         return event.diagnostic ? note(placeOf(event.diagnostic, cwd)) : undefined;
+      case "request":
+        return note(requestLine(event, err));
       case "log":
         return note(`${event.level === "info" ? "" : `${event.level}: `}${plain(event.message)}`);
       default:
         event satisfies never;
     }
   };
+}
+
+function requestLine(
+  { method, path, status, ms, left, headers }: Extract<ServerEvent, { type: "request" }>,
+  err: ChalkInstance,
+): string {
+  const color = status >= 500 ? err.red : status >= 400 ? err.yellow : err.green;
+  const shown = Object.entries(headers).map(([name, value]) => ` ${name}=${oneLine(value, 100)}`);
+  const took = ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`;
+  const end = `${took}${left ? ", the client left" : ""}`;
+  return `${method} ${oneLine(path, 200)} ${color(String(status))} ${err.dim(`${end}${shown.join("")}`)}`;
 }
 
 function describeRecovery({ pending, resumed, failed }: Extract<ServerEvent, { type: "recovered" }>): string {
@@ -78,7 +91,7 @@ function placeOf({ location, frame }: Diagnostic, cwd: string): string {
 }
 
 /** A diagnostic with its severity coloured; the text itself may quote the user's code and is made safe. */
-function paint(diagnostic: Diagnostic, err: ChalkInstance, cwd: string): string {
-  const color = diagnostic.severity === "error" ? err.red : err.yellow;
+export function paint(diagnostic: Diagnostic, chalk: ChalkInstance, cwd: string): string {
+  const color = diagnostic.severity === "error" ? chalk.red : chalk.yellow;
   return plain(formatDiagnostic(diagnostic, cwd)).replace(`${diagnostic.severity}:`, color(`${diagnostic.severity}:`));
 }

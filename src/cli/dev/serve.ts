@@ -9,6 +9,7 @@ import { onStop } from "../signals.ts";
 import { count, plain } from "../text.ts";
 import { printAddress, printReady } from "./banner.ts";
 import { eventPrinter } from "./events.ts";
+import { givenKeys } from "./keys.ts";
 import { keepHeapSmall } from "./memory.ts";
 
 /** Serves until a signal comes. */
@@ -29,6 +30,9 @@ export async function serve(cli: Cli, flags: DevFlags): Promise<void> {
     persist: flags.persist,
     reload: flags.reload,
     jobs: flags.nJobsPerWorker,
+    logRequests: flags.logRequests,
+    apiKeys: givenKeys(flags, io.cwd),
+    insecure: flags.insecure,
     onEvent: eventPrinter(output, io.cwd),
   });
   surviveStrayErrors(output);

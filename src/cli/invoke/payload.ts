@@ -51,7 +51,8 @@ function parseAnswer(text: string): unknown {
   }
 }
 
-function parseJson(text: string, name: string): unknown {
+/** JSON that the person has written. @throws CliError that names where. */
+export function parseJson(text: string, name: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
@@ -63,7 +64,7 @@ function parseJson(text: string, name: string): unknown {
 }
 
 /** The text itself, `@file`, or `-` for stdin. */
-async function readText(argument: string, io: Source): Promise<string> {
+export async function readText(argument: string, io: Source): Promise<string> {
   if (argument === "-") return readAll(io.stdin);
   if (!argument.startsWith("@")) return argument;
   const path = resolve(io.cwd, argument.slice(1));
@@ -74,7 +75,8 @@ async function readText(argument: string, io: Source): Promise<string> {
   }
 }
 
-async function readAll(stream: InputStream): Promise<string> {
+/** All of a stream as text, without the newline at its end. */
+export async function readAll(stream: InputStream): Promise<string> {
   const decoder = new TextDecoder();
   let text = "";
   for await (const chunk of stream) text += typeof chunk === "string" ? chunk : decoder.decode(chunk, { stream: true });

@@ -48,7 +48,12 @@ export async function listen(cli: Cli, flags: ListenFlags): Promise<void> {
     if (request.method !== "POST") return void response.writeHead(405, { allow: "POST" }).end();
     const id = header(request, "webhook-id") ?? null;
     const attempt = (attempts.get(id ?? "") ?? 0) + 1;
-    if (id !== null && attempts.size < MAX_KNOWN) attempts.set(id, attempt);
+    if (id !== null) {
+      attempts.delete(id);
+      attempts.set(id, attempt);
+      const [oldest] = attempts.keys();
+      if (attempts.size > MAX_KNOWN) attempts.delete(oldest!);
+    }
     const signature = flags.secret === undefined ? null : check(request, text, flags.secret);
     const refused = signature !== null && signature !== "valid";
     const answered = attempt <= (flags.fail ?? 0) ? 503 : refused ? 401 : flags.status;
@@ -65,7 +70,9 @@ export async function listen(cli: Cli, flags: ListenFlags): Promise<void> {
     if (flags.slow !== undefined) await sleep(flags.slow, undefined, { ref: false });
     if (response.destroyed) output.note(output.err.dim("  the sender did not wait for the answer"));
     else response.writeHead(answered, { "content-type": "application/json" }).end(toJson({ received: answered < 300 }));
-    if (answered < 300 && --left <= 0) response.on("close", finish);
+    if (answered >= 300 || response.destroyed || --left > 0) return;
+    if (response.closed) finish();
+    else response.on("close", finish);
   };
 
   const server = createServer((request, response) => {

@@ -1,6 +1,7 @@
 // What `webhooks ls`, `webhooks show` and `webhooks replay` print.
 import { Client } from "../client.ts";
 import type { DeliveriesFlags, DeliveryFlags } from "../commands/webhooks.ts";
+import { shownUrl } from "../../webhooks/policy.ts";
 import { findServer, type TargetFlags } from "../discover.ts";
 import { commandLine } from "../flags.ts";
 import type { Cli } from "../program.ts";
@@ -42,7 +43,7 @@ export async function listDeliveries(cli: Cli, flags: DeliveriesFlags): Promise<
     String(delivery.attempt_count),
     last(delivery),
     ago(delivery.created_at, now),
-    oneLine(delivery.url, 60),
+    oneLine(shownUrl(delivery.url), 60),
   ]);
   const [heading = "", ...lines] = table(["DELIVERY", "STATUS", "TRIES", "LAST ANSWER", "MADE", "URL"], rows);
   output.line(output.out.bold(heading));

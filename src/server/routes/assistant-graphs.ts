@@ -1,21 +1,27 @@
 // What the graph of an assistant looks like over HTTP (wire-api §1.1): its schemas, those of its subgraphs, its drawing. The graph is
 // the one that the assistant's runs get: a factory is called with the assistant's settings.
+import type { Access } from "../../auth/access.ts";
 import { drawGraph } from "../../graphs/drawing.ts";
 import type { SubgraphQuery } from "../../graphs/graph-schemas.ts";
 import type { GraphSchemas, GraphVersion, RunnableGraph } from "../../graphs/types.ts";
 import { drawQuery, subgraphsQuery } from "../../resources/assistant-bodies.ts";
 import type { Json } from "../../resources/json.ts";
 import { drawingShape, graphSchemasShape, subgraphSchemasShape } from "../../resources/shapes.ts";
+import type { Context } from "../context.ts";
 import { answer, type Route } from "../operation.ts";
 import type { Services } from "../services.ts";
 
 const tag = "Assistants";
 
 export function assistantGraphRoutes(route: Route, { assistants, graphs, schemas }: Services): void {
-  const graphOf = async (id: string): Promise<{ graphId: string; version: GraphVersion; graph: RunnableGraph }> => {
+  const graphOf = async (
+    id: string,
+    { settings }: Access,
+  ): Promise<{ graphId: string; version: GraphVersion; graph: RunnableGraph }> => {
     const { graph_id: graphId, assistant_id, config, context } = assistants.get(id);
     const version = await graphs.get(graphId);
-    const configurable = { ...(config["configurable"] as Json | undefined), graph_id: graphId, assistant_id };
+    const own = config["configurable"] as Json | undefined;
+    const configurable = { ...own, ...settings, graph_id: graphId, assistant_id };
     return { graphId, version, graph: await version.resolve({ ...config, context, configurable }) };
   };
 
@@ -24,6 +30,7 @@ export function assistantGraphRoutes(route: Route, { assistants, graphs, schemas
       method: "GET",
       path: "/assistants/:assistant_id/graph",
       tag,
+      access: "assistants:read",
       summary: "nodes and edges; `?xray=` draws subgraphs",
       query: drawQuery,
       answers: answer("The drawing.", drawingShape),
@@ -31,7 +38,7 @@ export function assistantGraphRoutes(route: Route, { assistants, graphs, schemas
     },
     async (context) => {
       const { xray } = context.query();
-      const { graph } = await graphOf(context.param("assistant_id"));
+      const { graph } = await graphOf(context.param("assistant_id"), context.access);
       return context.reply.json(await drawGraph(graph, { xray }));
     },
   );
@@ -40,18 +47,22 @@ export function assistantGraphRoutes(route: Route, { assistants, graphs, schemas
       method: "GET",
       path: "/assistants/:assistant_id/schemas",
       tag,
+      access: "assistants:read",
       summary: "JSON schemas of state, input, output, config and context",
       answers: answer("The schemas of its graph.", graphSchemasShape),
       errors: [404, 422],
     },
     async (context) => {
-      const { graphId, version, graph } = await graphOf(context.param("assistant_id"));
+      const { graphId, version, graph } = await graphOf(context.param("assistant_id"), context.access);
       const found = await schemas.of(graphs.spec(graphId), version, graph);
       return context.reply.json({ graph_id: graphId, ...found });
     },
   );
-  const subgraphs = async (id: string, query: SubgraphQuery): Promise<Record<string, GraphSchemas>> => {
-    const { graphId, version, graph } = await graphOf(id);
+  const subgraphs = async (
+    context: Context,
+    query: SubgraphQuery,
+  ): Promise<Record<string, GraphSchemas>> => {
+    const { graphId, version, graph } = await graphOf(context.param("assistant_id"), context.access);
     return schemas.subgraphs(graphs.spec(graphId), version, graph, query);
   };
   route(
@@ -59,19 +70,21 @@ export function assistantGraphRoutes(route: Route, { assistants, graphs, schemas
       method: "GET",
       path: "/assistants/:assistant_id/subgraphs",
       tag,
+      access: "assistants:read",
       summary: "schemas of its subgraphs by name; `?recurse=true` of those inside them too",
       query: subgraphsQuery,
       answers: answer("Schemas by the name of the subgraph: `node`, or `node|inner`.", subgraphSchemasShape),
       errors: [404, 422],
     },
     async (context) =>
-      context.reply.json(await subgraphs(context.param("assistant_id"), { recurse: context.query().recurse })),
+      context.reply.json(await subgraphs(context, { recurse: context.query().recurse })),
   );
   route(
     {
       method: "GET",
       path: "/assistants/:assistant_id/subgraphs/:namespace",
       tag,
+      access: "assistants:read",
       summary: "schemas of the subgraph with this name",
       query: subgraphsQuery,
       answers: answer("Its schemas under its name; nothing when there is no such subgraph.", subgraphSchemasShape),
@@ -79,7 +92,7 @@ export function assistantGraphRoutes(route: Route, { assistants, graphs, schemas
     },
     async (context) => {
       const query = { namespace: context.param("namespace"), recurse: context.query().recurse };
-      return context.reply.json(await subgraphs(context.param("assistant_id"), query));
+      return context.reply.json(await subgraphs(context, query));
     },
   );
 }

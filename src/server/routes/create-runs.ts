@@ -5,6 +5,7 @@ import { ApiError } from "../../errors.ts";
 import { requestMark } from "../../resources/idempotency.ts";
 import { eventStreamShape, runShape, runValuesShape } from "../../resources/shapes.ts";
 import type { Caller } from "../../runs/engine-options.ts";
+import { admitRun, type Admitted } from "../../runs/admission.ts";
 import { batchBody, runBody, runRequest } from "../../runs/run-body.ts";
 import { earlierRun, startedRun, type StartedRun } from "../../runs/started.ts";
 import { headerPicker } from "../configurable-headers.ts";
@@ -45,13 +46,18 @@ export function createRunRoutes(route: Route, services: Services): void {
   const hiddenSettings = headerPicker(http.configurable_headers);
 
   const start = async (context: Context<Body>, threadId: string | undefined, caller: Caller): Promise<StartedRun> => {
-    const body = await context.body();
+    const { access } = context;
+    const asked = await context.body();
+    const hidden = hiddenSettings(context.headers);
+    const { body, grants } = access.restricted
+      ? await admitRun(services, access, threadId, asked, hidden)
+      : { body: asked, grants: { hidden } };
     const key = context.header("idempotency-key");
-    const once = key === null ? undefined : requestMark(key, { caller, threadId, body });
+    const once = key === null ? undefined : requestMark(key, { caller, threadId, body: asked }, access.identity);
     if (body.webhook !== undefined) await webhooks.check(body.webhook);
     // From here on nothing may wait: of two requests with one key the second must find what the first has made.
     const earlier = once === undefined ? undefined : earlierRun(services, once);
-    const request = { ...runRequest(body), hidden: hiddenSettings(context.headers), once };
+    const request = { ...runRequest(body), ...grants, once };
     const started = earlier ?? startedRun(engine.create(threadId, request, caller));
     const { active } = started;
     const waits = caller !== "background" && active !== undefined;
@@ -66,6 +72,7 @@ export function createRunRoutes(route: Route, services: Services): void {
       method: "POST",
       path: `${prefix}${path}`,
       tag: stateless ? "Stateless runs" : "Thread runs",
+      access: "asks",
       summary: summaries[stateless ? 1 : 0],
       headers: IDEMPOTENCY_KEY,
       body: runBody,
@@ -114,6 +121,7 @@ export function createRunRoutes(route: Route, services: Services): void {
       method: "POST",
       path: "/runs/batch",
       tag: "Stateless runs",
+      access: "asks",
       summary: "start many runs without threads in the background: all of them, or none",
       body: batchBody,
       answers: answer("The runs, in the order of the request.", z.array(runShape)),
@@ -124,9 +132,11 @@ export function createRunRoutes(route: Route, services: Services): void {
         throw new ApiError(422, "Idempotency-Key works for single runs; /runs/batch does not take it");
       }
       const hidden = hiddenSettings(context.headers);
-      const bodies = await context.body();
-      for (const { webhook } of bodies) await webhooks.check(webhook);
-      const runs = engine.createBatch(bodies.map((body) => ({ ...runRequest(body), hidden })));
+      const admitted: Admitted[] = [];
+      for (const body of await context.body())
+        admitted.push(await admitRun(services, context.access, undefined, body, hidden));
+      for (const webhook of new Set(admitted.map(({ body }) => body.webhook))) await webhooks.check(webhook);
+      const runs = engine.createBatch(admitted.map(({ body, grants }) => ({ ...runRequest(body), ...grants })));
       return context.reply.json(runs.map((run) => startedRun(run).record()));
     },
   );

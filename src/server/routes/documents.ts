@@ -14,7 +14,9 @@ const NOT_CHANGED = { 304: { means: "With `If-None-Match`: the client has it." }
 const IF_NONE_MATCH = { "If-None-Match": "The ETag of what the client has." } as const;
 
 /** @param operations everything that is registered, by the time that a request comes. */
-export function documentRoutes(route: Route, { version, graphs }: Services, operations: readonly Operation[]): void {
+export function documentRoutes(route: Route, services: Services, operations: readonly Operation[]): void {
+  const { version, graphs, http, door } = services;
+  const security = { door, config: services.security };
   const tag = "System";
   /** The first graph, if it has been loaded; nobody who reads the documents waits for that. */
   const firstGraph = async (): Promise<GraphVersion | undefined> => {
@@ -34,10 +36,13 @@ export function documentRoutes(route: Route, { version, graphs }: Services, oper
   };
   let made: { readonly graph: GraphVersion | undefined; readonly text: string; readonly etag: string } | undefined;
   const document = async (): Promise<{ text: string; etag: string }> => {
-    const graph = await firstGraph();
+    // Where the document is open and the rest is not, it tells nothing of the graphs.
+    const graph = door?.opensPages === true ? undefined : await firstGraph();
     if (made === undefined || made.graph !== graph) {
-      const examples = { graphId: graphs.ids[0], input: await inputOf(graph) };
-      const text = JSON.stringify(openApiDocument(operations, { version, examples }));
+      const graphId = door?.opensPages === true ? undefined : graphs.ids[0];
+      const examples = { graphId, input: await inputOf(graph) };
+      const prefix = http.mount_prefix;
+      const text = JSON.stringify(openApiDocument(operations, { version, examples, prefix, security }));
       made = { graph, text, etag: etagOf(text) };
     }
     return made;
@@ -48,6 +53,7 @@ export function documentRoutes(route: Route, { version, graphs }: Services, oper
       method: "GET",
       path: "/openapi.json",
       tag,
+      access: "pages",
       summary: "this API as an OpenAPI 3.1 document",
       headers: IF_NONE_MATCH,
       answers: {
@@ -67,6 +73,7 @@ export function documentRoutes(route: Route, { version, graphs }: Services, oper
       method: "GET",
       path: "/docs",
       tag,
+      access: "pages",
       summary: "this API as a page that can try it",
       answers: { 200: { means: "The page.", type: "text/html", body: z.string() } },
     },
@@ -77,6 +84,7 @@ export function documentRoutes(route: Route, { version, graphs }: Services, oper
       method: "GET",
       path: "/docs/:file",
       tag,
+      access: "pages",
       summary: "the script of that page, `scalar.js`",
       headers: IF_NONE_MATCH,
       answers: { 200: { means: "The script.", type: "text/javascript", body: z.string() }, ...NOT_CHANGED },

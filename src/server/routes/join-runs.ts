@@ -1,6 +1,8 @@
 // Joining runs that are there already: waiting for the result, and reading the stream (wire-api §1.3, §3.10).
 import type { z } from "zod";
+import { runNotFound } from "../../resources/runs.ts";
 import { eventStreamShape, runValuesShape } from "../../resources/shapes.ts";
+import type { RunEngine } from "../../runs/engine.ts";
 import { joinQuery } from "../../runs/run-body.ts";
 import { joinStreamQuery, seenBy } from "../../runs/stream-queries.ts";
 import type { Context } from "../context.ts";
@@ -30,6 +32,7 @@ export function joinRunRoutes(route: Route, services: Services): void {
       method: "GET",
       path: "/threads/:thread_id/runs/:run_id/join",
       tag: "Thread runs",
+      access: "threads:read",
       summary: "wait for the final values",
       query: joinQuery,
       answers: {
@@ -41,6 +44,7 @@ export function joinRunRoutes(route: Route, services: Services): void {
       const threadId = context.uuid("thread_id");
       const runId = context.uuid("run_id");
       const { cancel_on_disconnect } = context.query();
+      if (cancel_on_disconnect) await mayCancel(context, engine, threadId, runId);
       const ended = engine.streams.join(threadId, runId);
       const active = engine.active(runId);
       if (active !== undefined) cancelWhenGone(context, engine, active, cancel_on_disconnect);
@@ -52,6 +56,7 @@ export function joinRunRoutes(route: Route, services: Services): void {
       method: "GET",
       path: "/threads/:thread_id/runs/:run_id/stream",
       tag: "Thread runs",
+      access: "threads:read",
       summary: "join the stream; `Last-Event-ID` continues behind an event",
       query: joinStreamQuery,
       headers: LAST_EVENT_ID,
@@ -69,6 +74,7 @@ export function joinRunRoutes(route: Route, services: Services): void {
       method: "GET",
       path: "/runs/:run_id/stream",
       tag: "Stateless runs",
+      access: "threads:read",
       summary: "join the stream of a run without a thread",
       query: joinStreamQuery,
       headers: LAST_EVENT_ID,
@@ -82,15 +88,29 @@ export function joinRunRoutes(route: Route, services: Services): void {
   );
 }
 
+/** Who stops a run by leaving must be allowed to stop it. @throws ApiError 403, or 404 when the caller may only look at it. */
+async function mayCancel<Query extends z.ZodType>(
+  { access }: Context<z.ZodType, Query>,
+  engine: RunEngine,
+  threadId: string,
+  runId: string,
+): Promise<void> {
+  if (!access.restricted) return;
+  const { allows } = await access.authorize("threads:update", { thread_id: threadId, run_id: runId, action: "interrupt" });
+  const metadata = engine.streams.metadataOf(runId);
+  if (metadata !== undefined && allows?.(metadata) === false) throw runNotFound();
+}
+
 /** Joins the stream of a run: what comes from now on, or what came behind what the client has seen. */
-function join(
+async function join(
   context: Context<z.ZodType, typeof joinStreamQuery>,
   { engine }: Services,
   threadId: string,
   runId: string,
   path: string,
-): Response {
+): Promise<Response> {
   const { stream_mode, cancel_on_disconnect, after } = context.query();
+  if (cancel_on_disconnect) await mayCancel(context, engine, threadId, runId);
   const seen = seenBy(context.header("last-event-id"), after);
   const joined = engine.streams.follow(threadId, runId, seen, stream_mode && new Set(stream_mode));
   const active = engine.active(runId);

@@ -1,7 +1,7 @@
 // MCP over HTTP: Streamable HTTP without sessions (a2a-mcp.md §3). An answer is JSON, or a stream of events where there is progress to tell
 // or the run takes long.
-import { PassThrough } from "node:stream";
 import { z } from "zod";
+import type { Access } from "../../auth/access.ts";
 import {
   idOf,
   isResponse,
@@ -15,18 +15,21 @@ import {
 } from "../../json-rpc.ts";
 import { isObject } from "../../resources/json.ts";
 import { errorShape, eventStreamShape, rpcErrorShape } from "../../resources/shapes.ts";
-import { McpServer, PROTOCOL_VERSIONS } from "../../mcp/server.ts";
+import { FORBIDDEN, McpServer, PROTOCOL_VERSIONS } from "../../mcp/server.ts";
 import { runTool } from "../../mcp/run-tool.ts";
 import type { Context } from "../context.ts";
 import type { Operation, Route } from "../operation.ts";
 import { localOrigin } from "../origin.ts";
+import { answerStream, LATE, within } from "../mcp-stream.ts";
 import type { Services } from "../services.ts";
 
 /** Messages in one request. */
 const MAX_BATCH = 50;
 /** Milliseconds until a slow answer becomes a stream, so that no client gives the connection up. */
 const STREAM_AFTER_MS = 5000;
-const PING_MS = 5000;
+
+/** HTTP statuses of errors that are not 200. */
+const STATUS_OF: Readonly<Record<number, number>> = { [RPC.invalidRequest]: 400, [FORBIDDEN]: 403 };
 
 const messageBody = z
   .union([z.looseObject({ jsonrpc: z.literal("2.0"), method: z.string() }), z.array(z.unknown())])
@@ -39,6 +42,7 @@ const POST: Operation<typeof messageBody> = {
   method: "POST",
   path: "/mcp",
   tag: "MCP",
+  access: "inside",
   summary: "the Model Context Protocol: each assistant is a tool",
   body: messageBody,
   headers: {
@@ -57,19 +61,23 @@ const POST: Operation<typeof messageBody> = {
 };
 
 export function mcpRoutes(route: Route, services: Services): void {
-  const { assistants, engine, http, graphs, schemas, version } = services;
+  const { assistants, http, graphs, schemas, version, report } = services;
   const server = new McpServer({
     version,
-    assistants: () => assistants.search({ limit: Number.MAX_SAFE_INTEGER, offset: 0 }).items,
+    async assistants(access) {
+      if (!access.restricted) return assistants.usable(undefined);
+      return assistants.usable((await access.authorize("assistants:search", { metadata: {} })).allows);
+    },
     async inputSchema({ graph_id, config }) {
       const graphVersion = await graphs.get(graph_id);
       const graph = await graphVersion.resolve(config);
       return (await schemas.of(graphs.spec(graph_id), graphVersion, graph)).input_schema;
     },
-    run: (call, signal, onStep) => runTool(engine, call, signal, onStep),
+    run: (call, signal, onStep) => runTool(services, call, signal, onStep),
   });
 
   route(POST, async (context) => {
+    const answerOne = answering(server, context.access, report);
     const refused = refusal(context, http.cors);
     if (refused !== undefined) return refused;
     const text = await context.text();
@@ -81,14 +89,15 @@ export function mcpRoutes(route: Route, services: Services): void {
     }
     const gone = new AbortController();
     context.onDisconnect(() => gone.abort());
-    if (Array.isArray(message)) return batch(context, message, (one) => answerOne(server, one, gone.signal));
-    return single(context, server, message, gone.signal);
+    if (Array.isArray(message)) return batch(context, message, (one) => answerOne(one, gone.signal));
+    return single(context, answerOne, message, gone.signal);
   });
   route(
     {
       method: "GET",
       path: "/mcp",
       tag: "MCP",
+      access: "caller",
       summary: "405: the server sends nothing unasked",
       answers: { 405: { means: "There is no such stream.", body: errorShape } },
     },
@@ -99,6 +108,7 @@ export function mcpRoutes(route: Route, services: Services): void {
       method: "DELETE",
       path: "/mcp",
       tag: "MCP",
+      access: "caller",
       summary: "404: there are no sessions",
       answers: {},
       errors: [404],
@@ -113,7 +123,7 @@ function refusal(context: Context, cors: Services["http"]["cors"]): Response | u
     context.reply.json(rpcError(null, new RpcFailure(RPC.invalidRequest, text)), undefined, status);
   const origin = context.header("origin");
   if (!localOrigin(origin, context.header("host"), cors))
-    return fail(403, `Origin ${origin} is not in http.cors.allow_origins`);
+    return fail(403, `Origin ${origin} is neither of this machine nor allowed by http.cors`);
   const accept = context.header("accept") ?? "*/*";
   const accepts = (type: string): boolean => accept.includes(type) || accept.includes("*/*");
   if (!accepts("application/json") || !accepts("text/event-stream")) {
@@ -127,22 +137,27 @@ function refusal(context: Context, cors: Services["http"]["cors"]): Response | u
   );
 }
 
-/** The answer to one message; undefined for notifications and answers. */
-async function answerOne(
-  server: McpServer,
+/** The answer to one message; undefined for notifications and answers. Never rejects. */
+type AnswerOne = (
   message: unknown,
   signal: AbortSignal,
   notify?: (method: string, params: Record<string, unknown>) => void,
-): Promise<RpcResponse | undefined> {
-  if (isResponse(message)) return undefined;
-  try {
-    const request = toRequest(message);
-    if (request.id === undefined) return undefined;
-    return rpcResult(request.id, await server.answer(request, signal, notify));
-  } catch (error) {
-    if (error instanceof RpcFailure) return rpcError(idOf(message), error);
-    throw error;
-  }
+) => Promise<RpcResponse | undefined>;
+
+/** @param access what the caller may do. @param report told of errors that are ours. */
+function answering(server: McpServer, access: Access, report: (error: unknown) => void): AnswerOne {
+  return async (message, signal, notify) => {
+    if (isResponse(message)) return undefined;
+    try {
+      const request = toRequest(message);
+      if (request.id === undefined) return undefined;
+      return rpcResult(request.id, await server.answer(request, access, signal, notify));
+    } catch (error) {
+      if (error instanceof RpcFailure) return rpcError(idOf(message), error);
+      report(error);
+      return rpcError(idOf(message), new RpcFailure(RPC.internalError, "Internal error"));
+    }
+  };
 }
 
 async function batch(
@@ -158,60 +173,22 @@ async function batch(
   return answers.length === 0 ? context.reply.empty(202) : context.reply.json(answers);
 }
 
-async function single(context: Context, server: McpServer, message: unknown, signal: AbortSignal): Promise<Response> {
+async function single(context: Context, answerOne: AnswerOne, message: unknown, signal: AbortSignal): Promise<Response> {
   if (!wantsProgress(message)) {
-    const answering = answerOne(server, message, signal);
+    const answering = answerOne(message, signal);
     const answer = await within(answering, STREAM_AFTER_MS);
-    if (answer === LATE) return stream(context, () => answering);
+    if (answer === LATE) return answerStream(context.reply, () => answering);
     if (answer === undefined) return context.reply.empty(202);
-    const invalid = "error" in answer && answer.error.code === RPC.invalidRequest;
-    return context.reply.json(answer, undefined, invalid ? 400 : 200);
+    const status = "error" in answer ? STATUS_OF[answer.error.code] : undefined;
+    return context.reply.json(answer, undefined, status ?? 200);
   }
-  return stream(context, (send) =>
-    answerOne(server, message, signal, (method, params) => send({ jsonrpc: "2.0", method, params })),
+  return answerStream(context.reply, (send) =>
+    answerOne(message, signal, (method, params) => send({ jsonrpc: "2.0", method, params })),
   );
-}
-
-const LATE = Symbol("late");
-
-async function within<T>(work: Promise<T>, milliseconds: number): Promise<T | typeof LATE> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<typeof LATE>((resolve) => {
-    timer = setTimeout(resolve, milliseconds, LATE);
-  });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 function wantsProgress(message: unknown): boolean {
   if (!isObject(message) || message["method"] !== "tools/call" || !isObject(message["params"])) return false;
   const meta = message["params"]["_meta"];
   return isObject(meta) && meta["progressToken"] !== undefined;
-}
-
-/** Answers as events: notifications, then the answer. */
-function stream(
-  context: Context,
-  work: (send: (message: unknown) => void) => Promise<RpcResponse | undefined>,
-): Response {
-  const body = new PassThrough();
-  const send = (message: unknown): void => void body.write(`event: message\ndata: ${JSON.stringify(message)}\n\n`);
-  const pings = setInterval(() => body.write(": ping\n\n"), PING_MS).unref();
-  const finish = async (): Promise<void> => {
-    try {
-      send(await work(send));
-    } catch (error) {
-      send(
-        rpcError(null, new RpcFailure(RPC.internalError, error instanceof Error ? error.message : "Internal error")),
-      );
-    } finally {
-      clearInterval(pings);
-      body.end();
-    }
-  };
-  void finish();
-  return context.reply.stream(body, "text/event-stream", {});
 }

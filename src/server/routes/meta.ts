@@ -25,6 +25,7 @@ export function metaRoutes(route: Route, services: Services, operations: readonl
       method: "GET",
       path: "/",
       tag,
+      access: "caller",
       summary: "name, version and the paths of these pages; a browser is sent to `/docs`",
       headers: { Accept: "With `text/html` in it the answer is the redirect." },
       answers: {
@@ -34,9 +35,13 @@ export function metaRoutes(route: Route, services: Services, operations: readonl
     },
     (context) => {
       const headers = { vary: "Accept" };
+      const { mount_prefix: prefix = "" } = http;
+      // Relative, so that it works behind a proxy that puts a path in front.
+      const folder = context.url.pathname.endsWith("/") ? "" : `${prefix.slice(prefix.lastIndexOf("/") + 1)}/`;
       if (context.header("accept")?.includes("text/html") === true)
-        return context.reply.empty(302, { ...headers, location: "docs" });
-      const paths = { docs: "/docs", openapi: "/openapi.json", info: "/info", metrics: "/metrics", ok: "/ok" };
+        return context.reply.empty(302, { ...headers, location: `${folder}docs` });
+      const names = { docs: "docs", openapi: "openapi.json", info: "info", metrics: "metrics", ok: "ok" };
+      const paths = Object.fromEntries(Object.entries(names).map(([name, path]) => [name, `${prefix}/${path}`]));
       return context.reply.json({ name: "agent-server", version, ...paths }, headers);
     },
   );
@@ -45,6 +50,7 @@ export function metaRoutes(route: Route, services: Services, operations: readonl
       method: "GET",
       path: "/info",
       tag,
+      access: "pages",
       summary: "versions, and which parts are there",
       answers: answer("About this server.", infoShape),
     },
@@ -69,6 +75,7 @@ export function metaRoutes(route: Route, services: Services, operations: readonl
       method: "GET",
       path: "/metrics",
       tag,
+      access: "caller",
       summary: "runs, requests, storage and process in numbers; for Prometheus, or with `?format=json`",
       query: metricsQuery,
       answers: {

@@ -4,6 +4,7 @@ import { parseForeignJson } from "../../json-text.ts";
 import { commandEnvelope, eventsBody } from "../../protocol/bodies.ts";
 import { ProtocolConnection } from "../../protocol/connection.ts";
 import { asProtocolError, ERROR_CODES } from "../../protocol/errors.ts";
+import type { ConnectionRights } from "../../protocol/service.ts";
 import { eventStreamShape } from "../../resources/shapes.ts";
 import { headerPicker } from "../configurable-headers.ts";
 import type { Context } from "../context.ts";
@@ -60,6 +61,7 @@ export function protocolRoutes(route: Route, { protocol, http }: Services): void
       method: "POST",
       path: "/threads/:thread_id/commands",
       tag,
+      access: "inside",
       summary: "one command of protocol v2: start a run, answer an interrupt, look at the state",
       description: COMMANDS,
       body: commandEnvelope,
@@ -81,6 +83,7 @@ export function protocolRoutes(route: Route, { protocol, http }: Services): void
         return context.reply.json(body, undefined, 400);
       }
       const { response, status } = await protocol.command(threadId, payload, {
+        access: context.access,
         hidden: hiddenSettings(context.headers),
       });
       const detail = response.type === "error" && status !== 200 ? { detail: response.message } : {};
@@ -92,6 +95,7 @@ export function protocolRoutes(route: Route, { protocol, http }: Services): void
       method: "POST",
       path: "/threads/:thread_id/stream/events",
       tag,
+      access: "inside",
       summary: "events of the thread as protocol v2 has them: what is kept, then what comes",
       description:
         "The thread need not exist yet. The stream stays open between runs. Without `since` everything comes that is kept, but for " +
@@ -102,7 +106,8 @@ export function protocolRoutes(route: Route, { protocol, http }: Services): void
     async (context) => {
       const threadId = context.uuid("thread_id");
       try {
-        return eventStream(context.reply, await protocol.events(threadId, await context.body()), {}, OPENING);
+        const reader = await protocol.events(threadId, await context.body(), context.access);
+        return eventStream(context.reply, reader, {}, OPENING);
       } catch (error) {
         return refused(context, error, 400);
       }
@@ -113,14 +118,21 @@ export function protocolRoutes(route: Route, { protocol, http }: Services): void
       method: "GET",
       path: "/threads/:thread_id/stream/events",
       tag,
+      access: "inside",
       summary: "a WebSocket for commands and events of the thread",
       answers: { 101: { means: "The connection is a WebSocket now." } },
       errors: [426],
     },
-    (context) => {
+    async (context) => {
       const threadId = context.uuid("thread_id");
       const hidden = hiddenSettings(context.headers);
-      context.offerSocket((socket) => new ProtocolConnection(threadId, protocol, socket, hidden));
+      let rights: ConnectionRights;
+      try {
+        rights = await protocol.connection(threadId, context.access);
+      } catch (error) {
+        return refused(context, error, 403);
+      }
+      context.offerSocket((socket) => new ProtocolConnection(threadId, protocol, socket, hidden, rights));
       const detail = "This is a WebSocket; for server-sent events use POST.";
       return context.reply.json({ detail }, { upgrade: "websocket" }, 426);
     },

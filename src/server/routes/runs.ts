@@ -16,6 +16,7 @@ export function runRoutes(route: Route, services: Services): void {
       method: "GET",
       path: "/threads/:thread_id/runs",
       tag,
+      access: "threads:read",
       summary: "runs of the thread, newest first",
       query: listRunsQuery,
       answers: answer("The runs.", z.array(selected(runShape))),
@@ -39,6 +40,7 @@ export function runRoutes(route: Route, services: Services): void {
       method: "GET",
       path: "/threads/:thread_id/runs/:run_id",
       tag,
+      access: "threads:read",
       summary: "one run",
       answers: answer("The run.", runShape),
       errors: [404],
@@ -50,6 +52,7 @@ export function runRoutes(route: Route, services: Services): void {
       method: "DELETE",
       path: "/threads/:thread_id/runs/:run_id",
       tag,
+      access: "threads:delete",
       summary: "delete the record; a run that has not ended is rolled back",
       answers: done("It is gone."),
       errors: [404],
@@ -64,8 +67,10 @@ export function runRoutes(route: Route, services: Services): void {
       method: "POST",
       path: "/threads/:thread_id/runs/:run_id/cancel",
       tag,
+      access: "threads:update",
       summary: "`?action=interrupt` or `rollback`, `?wait=true`",
       query: cancelQuery,
+      authValue: (_body, { action }) => ({ action }),
       answers: { 202: { means: "It is being stopped." }, 204: { means: "With `wait=true`: it has stopped." } },
       errors: [404, 409],
     },
@@ -82,6 +87,7 @@ export function runRoutes(route: Route, services: Services): void {
       method: "POST",
       path: "/runs/cancel",
       tag,
+      access: "asks",
       summary: "stop many runs: by `status`, over all threads, or by `thread_id` and `run_ids`; `?action` as above",
       description:
         "Answers when they have stopped. Of the named runs, those that are unknown or have ended are left out; 409 when all that were found have ended.",
@@ -92,7 +98,11 @@ export function runRoutes(route: Route, services: Services): void {
     },
     async (context) => {
       const { action } = context.query();
-      await cancelMany(services, await context.body(), action);
+      const body = await context.body();
+      const { allows } = context.access.restricted
+        ? await context.access.authorize("threads:update", { ...body, action })
+        : { allows: undefined };
+      await cancelMany(services, body, action, allows);
       return context.reply.empty();
     },
   );

@@ -13,6 +13,7 @@ export function systemRoutes(route: Route, { threads }: Services): void {
       method: "GET",
       path: "/ok",
       tag: "System",
+      access: "everybody",
       summary: '`{"ok":true}`; with `?check_db=1` it also reads from storage',
       query: okQuery,
       answers: answer("The server answers.", z.object({ ok: z.literal(true) })),

@@ -21,6 +21,7 @@ export function threadStreamRoutes(route: Route, { engine, threads }: Services):
       method: "GET",
       path: "/threads/:thread_id/stream",
       tag: "Threads",
+      access: "threads:read",
       summary: "follow everything that happens on the thread, run after run",
       description: DESCRIPTION,
       query: threadStreamQuery,

@@ -1,5 +1,7 @@
 // Threads over HTTP (wire-api §1.2): their heads, and what is done with whole threads. States and history are in states.ts.
 import { z } from "zod";
+import { changedMetadata, type Access, type Allows, type AuthEvent } from "../../auth/access.ts";
+import type { Json } from "../../resources/json.ts";
 import { PAGINATION_HEADERS, selected, threadShape, threadStorageShape } from "../../resources/shapes.ts";
 import {
   countThreadsBody,
@@ -11,7 +13,7 @@ import {
 } from "../../resources/thread-bodies.ts";
 import { PATH_FORM } from "../../resources/thread-extract.ts";
 import type { SuperstepUpdates } from "../../runs/state-updates.ts";
-import { copyThread } from "../../runs/thread-copy.ts";
+import { copyThread, nothingToCopy } from "../../runs/thread-copy.ts";
 import { pruneThreads } from "../../runs/thread-prune.ts";
 import { threadStorage } from "../../runs/thread-storage.ts";
 import { answer, done, type Route } from "../operation.ts";
@@ -27,6 +29,24 @@ export function threadRoutes(route: Route, services: Services): void {
   const { threads, states, values, checkpoints, engine } = services;
   const json = new ThreadJson(values);
   const valuesOf = (threadId: string): unknown => values.data(threadId);
+  /** Those of some threads that a caller sees; the others are like threads that do not exist. */
+  const seen = async (access: Access, event: AuthEvent, ids: readonly string[]): Promise<string[]> => {
+    const found: string[] = [];
+    for (const thread_id of new Set(ids)) {
+      const { allows } = await access.authorize(event, { thread_id });
+      const thread = threads.peek(thread_id);
+      if (allows === undefined || (thread !== undefined && allows(thread.metadata))) found.push(thread_id);
+    }
+    return found;
+  };
+  /** What a caller may copy, and the metadata of the copy. */
+  const copyRights = async (access: Access, threadId: string): Promise<{ allows?: Allows | undefined; metadata: Json }> => {
+    const { allows } = await access.authorize("threads:read", { thread_id: threadId });
+    const source = threads.find(threadId);
+    if (source === undefined || allows?.(source.metadata) === false) throw nothingToCopy(threadId);
+    const { value } = await access.authorize("threads:create", { metadata: structuredClone(source.metadata) });
+    return { allows, metadata: changedMetadata(value) };
+  };
 
   const tag = "Threads";
   route(
@@ -34,6 +54,7 @@ export function threadRoutes(route: Route, services: Services): void {
       method: "POST",
       path: "/threads",
       tag,
+      access: "threads:create",
       summary: "create; `ttl` lets it expire, `supersteps` imports a history",
       description: TTL,
       body: createThreadBody,
@@ -43,7 +64,8 @@ export function threadRoutes(route: Route, services: Services): void {
     async (context) => {
       const { thread_id, metadata, ttl, if_exists, supersteps } = await context.body();
       const existed = thread_id !== undefined && threads.find(thread_id) !== undefined;
-      let record = threads.create({ threadId: thread_id, metadata, ttl, ifExists: if_exists ?? "raise" });
+      const ifExists = if_exists ?? "raise";
+      let record = threads.create({ threadId: thread_id, metadata, ttl, ifExists, allows: context.allows });
       if (!existed) checkpoints.begin(record.thread_id);
       if (supersteps !== undefined && supersteps.length > 0 && !existed) {
         try {
@@ -63,6 +85,7 @@ export function threadRoutes(route: Route, services: Services): void {
       method: "POST",
       path: "/threads/search",
       tag,
+      access: "threads:search",
       summary: "filter, sort, select, extract; pages",
       description: `\`metadata\` and \`values\` are what those of a thread contain; a thread without values matches no filter on them. \`extract\` is at most 10 aliases, each ${PATH_FORM}; what is there stands in \`extracted\` by alias, or null.`,
       body: searchThreadsBody,
@@ -70,7 +93,7 @@ export function threadRoutes(route: Route, services: Services): void {
     },
     async (context) => {
       const { select, extract, ...query } = await context.body();
-      const page = threads.search(query, valuesOf);
+      const page = threads.search({ ...query, allows: context.allows }, valuesOf);
       const items = page.items.map((record) => json.found(record, select, extract));
       return context.reply.jsonText(`[${items.join(",")}]`, pagination(page));
     },
@@ -80,12 +103,13 @@ export function threadRoutes(route: Route, services: Services): void {
       method: "POST",
       path: "/threads/count",
       tag,
+      access: "threads:search",
       summary: "how many match",
       body: countThreadsBody,
       answers: answer("Number of matches.", z.int()),
     },
     async (context) => {
-      return context.reply.json(threads.count(await context.body(), valuesOf));
+      return context.reply.json(threads.count({ ...(await context.body()), allows: context.allows }, valuesOf));
     },
   );
   route(
@@ -93,6 +117,7 @@ export function threadRoutes(route: Route, services: Services): void {
       method: "POST",
       path: "/threads/prune",
       tag,
+      access: "asks",
       summary: "delete threads, or (`keep_latest`) all their checkpoints but the latest",
       description:
         "Unknown ids are left out. Runs of threads that are deleted are stopped, as by DELETE; `keep_latest` leaves out threads that are busy. `pruned_count` is the number of threads that were not left out.",
@@ -101,7 +126,9 @@ export function threadRoutes(route: Route, services: Services): void {
     },
     async (context) => {
       const { thread_ids, strategy } = await context.body();
-      return context.reply.json({ pruned_count: await pruneThreads(services, thread_ids, strategy) });
+      const event = strategy === "delete" ? "threads:delete" : "threads:update";
+      const ids = context.access.restricted ? await seen(context.access, event, thread_ids) : thread_ids;
+      return context.reply.json({ pruned_count: await pruneThreads(services, ids, strategy) });
     },
   );
   route(
@@ -109,6 +136,7 @@ export function threadRoutes(route: Route, services: Services): void {
       method: "GET",
       path: "/threads/:thread_id",
       tag,
+      access: "threads:read",
       summary: "status, metadata, interrupts, newest values; `?include=ttl`",
       query: getThreadQuery,
       answers: answer("The thread.", threadShape),
@@ -124,6 +152,7 @@ export function threadRoutes(route: Route, services: Services): void {
       method: "PATCH",
       path: "/threads/:thread_id",
       tag,
+      access: "threads:update",
       summary: "merge metadata; set `ttl`",
       description: TTL,
       body: patchThreadBody,
@@ -143,6 +172,7 @@ export function threadRoutes(route: Route, services: Services): void {
       method: "DELETE",
       path: "/threads/:thread_id",
       tag,
+      access: "threads:delete",
       summary: "the thread with its runs and checkpoints; runs that have not ended are stopped",
       answers: done("It is gone."),
       errors: [404],
@@ -157,19 +187,25 @@ export function threadRoutes(route: Route, services: Services): void {
       method: "POST",
       path: "/threads/:thread_id/copy",
       tag,
+      access: "asks",
       summary: "a new thread with the same metadata, config, state and history; runs stay with the original",
       description:
         "Of a thread that is busy, the copy has the state that is stored by now, and is not busy. 409 when there is no such thread.",
       answers: answer("The copy.", threadShape),
       errors: [409],
     },
-    async (context) => context.reply.jsonText(json.whole(await copyThread(services, context.uuid("thread_id")))),
+    async (context) => {
+      const threadId = context.uuid("thread_id");
+      const rights = context.access.restricted ? await copyRights(context.access, threadId) : {};
+      return context.reply.jsonText(json.whole(await copyThread(services, threadId, rights)));
+    },
   );
   route(
     {
       method: "GET",
       path: "/threads/:thread_id/storage",
       tag,
+      access: "threads:read",
       summary: "how many bytes its checkpoints take, and which channels take them",
       answers: answer("Bytes of keys and values as they are stored.", threadStorageShape),
       errors: [404],

@@ -14,13 +14,14 @@ export interface Got {
   readonly text: string;
 }
 
-/** Streams that are open until the client leaves. */
-const ENDLESS = /^(?:GET|POST) \/threads\/\{thread_id\}\/stream/;
+/** Streams that are open until the client leaves; a path with dots may lead there, too. */
+const ENDLESS = /^\/threads?\/[^/]+\/stream/;
 
 /** Sends a request and reads the answer; of a stream that does not end, the beginning. @throws Error when nothing comes. */
-export function send(url: string, attempt: Attempt, leave = ENDLESS.test(attempt.name)): Promise<Got> {
+export function send(url: string, attempt: Attempt): Promise<Got> {
   const { hostname, port } = new URL(url);
-  const { method, path, headers, body } = attempt;
+  const { method, path, headers, body, chunks } = attempt;
+  const leave = ENDLESS.test(new URL(`${url}${path}`).pathname);
   return new Promise((resolve, reject) => {
     // Not URL: it would mend the path.
     const request = httpRequest({ hostname, port, method, path, headers, agent: false });
@@ -40,8 +41,14 @@ export function send(url: string, attempt: Attempt, leave = ENDLESS.test(attempt
         (error: unknown) => end(() => reject(error)),
       );
     });
-    request.end(body);
+    for (const piece of pieces(body ?? Buffer.alloc(0), chunks ?? 1)) request.write(piece);
+    request.end();
   });
+}
+
+function pieces(body: Buffer, count: number): Buffer[] {
+  const size = Math.max(1, Math.ceil(body.length / count));
+  return Array.from({ length: Math.ceil(body.length / size) }, (_, i) => body.subarray(i * size, (i + 1) * size));
 }
 
 async function read(response: IncomingMessage, leave: boolean): Promise<string> {
@@ -65,6 +72,7 @@ export function faultOf({ name, method }: Attempt, { status, headers, text }: Go
   if (status >= 500 && !(status === 502 && BEHIND.has(name))) return `status ${status}`;
   if (status < 200 || method === "HEAD") return undefined;
   const type = headers["content-type"] ?? "";
+  if (JSON_RPC.test(name) && text.includes('"code":-32603')) return "an internal error of JSON-RPC";
   if (!type.startsWith("text/javascript") && text.includes("Internal Server Error")) return "an internal error";
   if (status < 400) return type.startsWith("application/json") ? notJson(text) : undefined;
   if (!type.startsWith("application/json")) return `an error of type "${type}"`;
@@ -87,7 +95,8 @@ function notJson(text: string): string | undefined {
 
 /** A fault with its request, so that it can be made again by hand. */
 export function told({ method, path, headers, body }: Attempt, fault: string, got?: Got): string {
-  const shown = (text: string): string => (text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}… (${text.length})` : text);
+  const shown = (text: string): string =>
+    text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}… (${text.length})` : text;
   return [
     fault,
     `${method} ${shown(path)} ${shown(JSON.stringify(headers))}`,

@@ -1,8 +1,9 @@
 // Requests that are right but for one or two things: a parameter of the path, the query, a header, or the body.
 import type { ApiDocument, Described, Schema } from "./document.ts";
-import { Fields, hostile, jsonOf, KEYS, mutated, NO_JSON, TEXTS, textOf, type Json } from "./fuzz-json.ts";
+import { Fields, hostile, jsonOf, mutated, textOf, type Json } from "./fuzz-json.ts";
 import type { Random } from "./fuzz-random.ts";
 import { valueOf, type Making } from "./fuzz-schema.ts";
+import { HEADER_VALUES, HEADERS, KEYS, NO_JSON, QUERIES, SEGMENTS, TEXTS } from "./fuzz-values.ts";
 import type { World } from "./fuzz-world.ts";
 
 /** A request as it goes over the wire. */
@@ -14,49 +15,15 @@ export interface Attempt {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: Buffer;
+  /** Pieces in which the body is sent, without its length. */
+  readonly chunks?: number;
 }
 
-/** Longest path that Node itself lets pass with room for headers. */
-const MAX_PATH = 8000;
-
-/** Pieces of a path that are not what they should be; they are not encoded again. */
-const SEGMENTS: readonly string[] = [
-  ...["nothing", "", ".", "..", "%2e%2e%2f%2e%2e%2fetc%2fpasswd", "..%2f", "%2f", "%5c", "%", "%%", "%u0041", "%zz", "%00", "a%00b"],
-  ...["%ff", "%fe%ff", "%e0%a4%a", "%ed%a0%80", "%c0%ae%c0%ae", "\u00e9", "%e2%80%ae", "%f0%9f%98%80", "%0d%0aX-Injected:%201"],
-  ...["null", "undefined", "NaN", "-1", "0", "1e308", "*", "~", "@", "a;b=c", "a+b", "a%20b", "%22", "{thread_id}", ":thread_id"],
-  ...["__proto__", "constructor", "toString", "00000000-0000-0000-0000-000000000000", "x".repeat(MAX_PATH), "%41".repeat(2000)],
-  ...["ffffffff-ffff-4fff-bfff-ffffffffffff", "%7B00000000-0000-0000-0000-000000000000%7D", "search", "count", "batch", "crons"],
-];
-
-const QUERIES: readonly string[] = [
-  ...["?", "?&&&", "?=", "?%", "?%ff=%ff", "?a=%", "?a", "?a[]=1", "?a[b]=1", "?__proto__=1", "?constructor=1&toString=2", "?#"],
-  ...["??", "?\u00e9=\u00e9", `?${"a=b&".repeat(1000)}`, `?a=${"x".repeat(MAX_PATH)}`, `?${"x".repeat(MAX_PATH)}`],
-];
-
-/** Values of headers, by name; a document's own headers get those of `*` too. */
-const HEADERS: Readonly<Record<string, readonly string[]>> = {
-  "*": ["", " ", "-1", "-", "0", "5", "1e308", "99999999999999999999", "NaN", "a, b", "*", '"a"', "x".repeat(4000), "\u00e9\u00ff"],
-  "content-type": ["", "text/plain", "text/plain;charset=UTF-8", "application/xml", "multipart/form-data", "a/b; charset=utf-16", ";"],
-  accept: ["", "text/html", "text/event-stream", "application/json", "*/*;q=0", ",", "x".repeat(4000)],
-  "accept-encoding": ["gzip", "gzip;q=0", "br, deflate", "*"],
-  "idempotency-key": ["", "a", "b", "x".repeat(255), "x".repeat(256), "\u00e9"],
-  "last-event-id": ["-1", "-", "0", "1", "1.5", "a", "99999999999999999999", "1700000000000-0", "0-", "-0"],
-  prefer: ["return=minimal", "return=representation", 'return="minimal"', "return", ",,;=", "respond-async, wait=10"],
-  "if-none-match": ["*", '"a"', 'W/"a"', ","],
-  "x-api-key": ["a", "\u00e9"],
-  "x-forwarded-host": ["evil.example"],
-  "x-http-method-override": ["DELETE"],
-  "x-fuzz": ["__proto__", "\u00e9"],
-  range: ["bytes=0-1", "bytes=-1", "a"],
-  cookie: ["a=b; ".repeat(100)],
-  origin: ["null", "http://evil.example", "http://localhost:3000", "a"],
-  authorization: ["Bearer a", "Basic !!!", "a"],
-  connection: ["close", "keep-alive, x-fuzz"],
-  te: ["trailers"],
-};
+/** Methods that most paths do not have. */
+const METHODS = ["HEAD", "GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "PROPFIND", "QUERY"];
 
 /** Where a request is not as it should be. */
-type Part = "path" | "query" | "header" | "body" | "bytes";
+type Part = "method" | "path" | "query" | "header" | "body" | "bytes";
 
 export class FuzzedOperation {
   readonly name: string;
@@ -82,17 +49,20 @@ export class FuzzedOperation {
       ...(hasPath ? (["path"] as const) : []),
       ...(this.#parameters("query").length > 0 ? (["query", "query"] as const) : ["query" as const]),
       "header",
+      ...(random.percent(30) ? (["method"] as const) : []),
     ];
     const faults = new Set<Part>([random.pick(parts)]);
     if (random.percent(20)) faults.add(random.pick(parts));
     if (random.percent(5)) faults.clear();
-    const path = this.#path(template, faults.has("path")) + this.#query(faults.has("query"));
+    const sent = faults.has("method") ? random.pick(METHODS) : method;
+    const path = this.#path(sent, template, faults.has("path")) + this.#query(faults.has("query"));
     const headers = this.#headers(faults.has("header"));
-    const attempt = { name: this.name, method, path, headers };
+    const attempt = { name: this.name, method: sent, path, headers };
     const sends = hasBody || (faults.has("header") && method !== "GET" && random.percent(20));
     if (!sends) return attempt;
     const body = this.#body(faults);
     const type = { "content-type": "application/json", ...headers };
+    if (random.percent(10)) return { ...attempt, headers: type, body, chunks: 1 + random.int(5) };
     return { ...attempt, headers: { ...type, "content-length": String(body.length) }, body };
   }
 
@@ -100,11 +70,13 @@ export class FuzzedOperation {
     return (this.#described.parameters ?? []).filter((parameter) => parameter.in === kind);
   }
 
-  #path(template: string, wrong: boolean): string {
+  #path(method: string, template: string, wrong: boolean): string {
     const { random } = this.#making;
-    // A graph's own assistant stays: the other operations are about it.
-    const places = this.name.startsWith("DELETE /assistants") ? this.#world.places.slice(0, 1) : this.#world.places;
-    const place = random.pick(places);
+    // A graph's own assistant stays as it is: the other operations are about it.
+    const changes = /^(?:DELETE|PATCH) \/assistants|\/latest$/.test(`${method} ${template}`);
+    const places = changes ? this.#world.places.slice(0, 1) : this.#world.places;
+    const stops = /^DELETE|\/cancel$/.test(`${method} ${template}`);
+    const place = stops && random.percent(30) ? this.#world.waiting : random.pick(places);
     const names = [...template.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!);
     const broken = wrong ? random.pick(names) : undefined;
     return template.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
@@ -139,8 +111,8 @@ export class FuzzedOperation {
     const { random } = this.#making;
     const own = this.#parameters("header").map(({ name }) => name.toLowerCase());
     if (!wrong) return {};
-    const name = random.pick([...own, ...own, ...own, ...Object.keys(HEADERS).filter((each) => each !== "*")]);
-    return { [name]: random.pick([...(HEADERS[name] ?? []), ...HEADERS["*"]!]) };
+    const name = random.pick([...own, ...own, ...own, ...Object.keys(HEADERS)]);
+    return { [name]: random.pick([...(HEADERS[name] ?? []), ...HEADER_VALUES]) };
   }
 
   #body(faults: ReadonlySet<Part>): Buffer {
@@ -173,7 +145,8 @@ const written = (pairs: readonly (readonly [string, string])[]): string =>
 /** What is no JSON any more, or no UTF-8. */
 function brokenBytes(bytes: Buffer, random: Random): Buffer {
   const at = random.int(bytes.length + 1);
-  const inside = (...more: number[]): Buffer => Buffer.concat([bytes.subarray(0, at), Buffer.from(more), bytes.subarray(at)]);
+  const inside = (...more: number[]): Buffer =>
+    Buffer.concat([bytes.subarray(0, at), Buffer.from(more), bytes.subarray(at)]);
   switch (random.int(9)) {
     case 0:
       return bytes.subarray(0, at);

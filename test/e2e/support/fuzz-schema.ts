@@ -1,7 +1,8 @@
 // Values as a JSON schema of the API document describes them, with names and ids of things that exist, so that a fuzzed request comes further
 // than the validation.
-import { Fields, hostile, jsonOf, TEXTS, type Json } from "./fuzz-json.ts";
+import { Fields, hostile, jsonOf, type Json } from "./fuzz-json.ts";
 import type { Random } from "./fuzz-random.ts";
+import { TEXTS } from "./fuzz-values.ts";
 
 type Schema = Record<string, unknown>;
 
@@ -30,7 +31,11 @@ export function valueOf(schema: Schema, making: Making, name = "", depth = 0): J
     case "array":
       return listOf(schema, making, name, depth);
     case "integer":
-      return random.pick([number(schema["minimum"], 0), number(schema["maximum"], 10), number(schema["minimum"], 0) + 1]);
+      return random.pick([
+        number(schema["minimum"], 0),
+        number(schema["maximum"], 10),
+        number(schema["minimum"], 0) + 1,
+      ]);
     case "number":
       return random.pick([number(schema["minimum"], 0), number(schema["exclusiveMinimum"], 0) + 1, 0.01]);
     case "boolean":
@@ -66,4 +71,3 @@ function listOf(schema: Schema, making: Making, name: string, depth: number): Js
   const item = typeof items === "object" ? items : {};
   return Array.from({ length }, () => valueOf(item, making, `${name}[]`, depth + 1));
 }
-

@@ -4,6 +4,7 @@ import { relative, join, resolve } from "node:path";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import type { Client } from "@langchain/langgraph-sdk";
+import { messagesAbout } from "./fuzz-messages.ts";
 import { call } from "./http.ts";
 import { PROJECT } from "./server.ts";
 
@@ -37,6 +38,8 @@ export type At = Readonly<Record<string, string>>;
 export interface World {
   /** Things that exist, as the parameters of a path name them. */
   readonly places: readonly At[];
+  /** A run that waits for its time, for those who stop or delete it: whoever waits for it waits for ever. */
+  readonly waiting: At;
   /** Good values by the name of a field. */
   readonly known: Readonly<Record<string, readonly unknown[]>>;
 }
@@ -57,60 +60,34 @@ const INPUTS: readonly unknown[] = [
   null,
 ];
 
-/** JSON-RPC and protocol messages: what their schemas say is only that they have a method. */
-function messages(thread_id: string, run_id: string): { readonly commands: unknown[]; readonly mcp: unknown[] } {
-  const start = { assistant_id: "counter", input: {} };
-  return {
-    commands: [
-      { id: 1, method: "run.start", params: start },
-      { id: 2, method: "run.start", params: { ...start, multitaskStrategy: "interrupt", config: {}, metadata: {} } },
-      { id: 3, method: "state.get", params: { keys: ["log"] } },
-      { id: 4, method: "state.listCheckpoints", params: { limit: 2 } },
-      { id: 5, method: "state.fork", params: { checkpoint_id: run_id } },
-      { id: 6, method: "agent.getTree" },
-      { id: 7, method: "input.respond", params: { interrupt_id: run_id, response: "yes" } },
-      { id: 8, method: "input.respond", params: { responses: [{ interrupt_id: run_id, response: 1 }], goto: "act" } },
-      { id: 9, method: "input.inject", params: { thread_id } },
-      { id: 10, method: "subscription.subscribe", params: { channels: ["values"], namespaces: [["a"]], depth: 1 } },
-      { id: 11, method: "subscription.unsubscribe", params: { subscription_id: "1" } },
-      { id: 12, method: "subscription.reconnect", params: { since: 0 } },
-    ],
-    mcp: [
-      { jsonrpc: "2.0", id: 1, method: "initialize", params: { protocolVersion: "2025-06-18", capabilities: {} } },
-      { jsonrpc: "2.0", id: 2, method: "tools/list", params: { cursor: "a" } },
-      { jsonrpc: "2.0", id: 3, method: "tools/call", params: { name: "echo", arguments: GREETING } },
-      { jsonrpc: "2.0", id: 4, method: "tools/call", params: { name: "counter", arguments: {}, context: {} } },
-      { jsonrpc: "2.0", id: "5", method: "ping" },
-      { jsonrpc: "2.0", method: "notifications/initialized" },
-      { jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: 3, reason: "over" } },
-      { jsonrpc: "2.0", id: 6, result: {} },
-      [{ jsonrpc: "2.0", id: 7, method: "ping" }],
-    ],
-  };
-}
-
 /**
  * Makes a thread that ended, one that asks something, an empty one, an assistant, a cron, an item and a delivery.
  * @param hook URL that takes a webhook.
  */
 export async function fuzzWorld(url: string, client: Client, hook: string): Promise<World> {
-  const [ended, asks, empty, assistant, kept] = await Promise.all([
+  // Assistants of their own: those of the graphs may have been changed.
+  const [ended, asks, empty, later, assistant, asking, { json }] = await Promise.all([
     client.threads.create({ metadata: { graph_id: "counter" } }),
     client.threads.create(),
     client.threads.create(),
+    client.threads.create(),
     client.assistants.create({ graphId: "counter", metadata: { made: "for the fuzz test" } }),
-    // The SDK's type knows other words than the API.
-    client.runs.create(null, "echo", { input: GREETING, onCompletion: "keep" as never, webhook: hook }),
+    client.assistants.create({ graphId: "approval" }),
+    call(url, "POST", "/runs", {
+      body: { assistant_id: "echo", input: GREETING, on_completion: "keep", stream_resumable: true, webhook: hook },
+    }),
   ]);
+  const kept = json as { thread_id: string; run_id: string };
   await Promise.all([
-    client.runs.wait(ended.thread_id, "counter", { input: {} }),
-    client.runs.wait(asks.thread_id, "approval", { input: { topic: "cleaning" } }),
+    client.runs.wait(ended.thread_id, assistant.assistant_id, { input: {} }),
+    client.runs.wait(asks.thread_id, asking.assistant_id, { input: { topic: "cleaning" } }),
     client.store.putItem(["fuzz", "items"], "key", { text: "a cat", a: 1 }),
     client.assistants.update(assistant.assistant_id, { name: "Second" }),
   ]);
-  const [[run], [question], state, cron, answer] = await Promise.all([
+  const [[run], [question], delayed, state, cron, answer] = await Promise.all([
     client.runs.list(ended.thread_id),
     client.runs.list(asks.thread_id),
+    client.runs.create(later.thread_id, "echo", { afterSeconds: 3600 }),
     client.threads.getState(ended.thread_id),
     client.crons.create("counter", { schedule: "0 9 1 1 *", input: {} }) as unknown as Promise<{ cron_id: string }>,
     call(url, "GET", "/internal/webhooks"),
@@ -122,18 +99,18 @@ export async function fuzzWorld(url: string, client: Client, hook: string): Prom
     cron_id: cron.cron_id,
     delivery_id: (answer.json as { delivery_id: string }[])[0]?.delivery_id ?? crypto.randomUUID(),
     namespace: "inner",
-    file: "entrypoint.js",
+    file: "scalar.js",
     checkpoint_id,
   };
   const places: At[] = [
     { ...others, thread_id: ended.thread_id, run_id: run!.run_id },
     { ...others, thread_id: asks.thread_id, run_id: question!.run_id, assistant_id: "subgraph" },
-    { ...others, thread_id: kept.thread_id, run_id: kept.run_id, assistant_id: "echo", file: "scalar.js" },
+    { ...others, thread_id: kept.thread_id, run_id: kept.run_id, assistant_id: "echo", file: "entrypoint.js" },
     { ...others, thread_id: empty.thread_id, run_id: run!.run_id, assistant_id: "counter" },
   ];
   const graphs = [...GRAPHS, ...Object.keys(OTHER_GRAPHS)];
   const checkpoint = { thread_id: ended.thread_id, checkpoint_ns: "", checkpoint_id };
-  const { commands, mcp } = messages(asks.thread_id, question!.run_id);
+  const about = messagesAbout({ thread_id: asks.thread_id, run_id: question!.run_id, checkpoint_id, hook });
   const known = {
     thread_id: thread_ids,
     ids: [thread_ids, thread_ids.slice(1)],
@@ -170,5 +147,6 @@ export async function fuzzWorld(url: string, client: Client, hook: string): Prom
     include: ["ttl"],
     xray: ["true", "1"],
   };
-  return { places, known: { ...known, "POST /threads/{thread_id}/commands": commands, "POST /mcp": mcp } };
+  const waiting = { ...others, thread_id: later.thread_id, run_id: delayed.run_id };
+  return { places, waiting, known: { ...known, ...about } };
 }

@@ -103,6 +103,11 @@ const delivery = async ({ url, gates }: World) => {
   return { at: { delivery_id: newest!.delivery_id } };
 };
 
+const CARD_OF = "?assistant_id=counter";
+const cardTag = async (url: string, path: string) => ({
+  "if-none-match": (await call(url, "GET", path)).headers.etag!,
+});
+
 /** So many threads and assistants that a page has a next one. */
 const page = async (world: World): Promise<Request> => {
   await Promise.all([thread(world), thread(world)]);
@@ -256,6 +261,29 @@ export const ROWS: Readonly<Record<string, Row>> = {
   "GET /internal/webhooks": { 200: send({}) },
   "GET /internal/webhooks/{delivery_id}": { 200: delivery },
   "POST /internal/webhooks/{delivery_id}/replay": { 200: delivery },
+
+  "POST /a2a/{assistant_id}": {
+    200: send({
+      at: { assistant_id: "echo" },
+      body: {
+        jsonrpc: "2.0",
+        id: 1,
+        method: "SendMessage",
+        params: { message: { role: "ROLE_USER", messageId: "walk", parts: [{ text: "hello" }] } },
+      },
+    }),
+  },
+  "GET /a2a/{assistant_id}": { 405: graph },
+  "GET /a2a/{assistant_id}/.well-known/agent-card.json": {
+    200: graph,
+    304: async ({ url }) => ({ ...graph(), headers: await cardTag(url, "/a2a/counter/.well-known/agent-card.json") }),
+  },
+  "GET /.well-known/agent-card.json": {
+    200: send({ query: CARD_OF }),
+    304: async ({ url }) => ({ query: CARD_OF, headers: await cardTag(url, `/.well-known/agent-card.json${CARD_OF}`) }),
+    400: send({}),
+    404: send({ query: "?assistant_id=none" }),
+  },
 
   "POST /mcp": {
     200: body({ jsonrpc: "2.0", id: 1, method: "tools/list" }),

@@ -1,0 +1,90 @@
+// Where notifications of a task go: kept in its record, so that they live and die with it.
+import { ApiError } from "../errors.ts";
+import { RPC, RpcFailure } from "../json-rpc.ts";
+import { MAX_PUSH } from "./begin.ts";
+import { A2AFailure } from "./errors.ts";
+import type { Addressed, PushConfig } from "./model.ts";
+import type { TaskRecord, Tasks } from "./tasks.ts";
+
+export interface PushOptions {
+  readonly tasks: Tasks;
+  /** @throws A2AFailure -32001 */
+  readonly find: (taskId: string, to: Addressed) => TaskRecord;
+  readonly pushes: () => boolean;
+  readonly checkUrl: (url: string) => Promise<void>;
+}
+
+/** A config with the task that it belongs to. */
+export interface TaskPush {
+  readonly taskId: string;
+  readonly config: PushConfig;
+}
+
+export class TaskPushes {
+  readonly #options: PushOptions;
+
+  constructor(options: PushOptions) {
+    this.#options = options;
+  }
+
+  /** @throws A2AFailure -32003 when there are no notifications; RpcFailure -32602 when none may be sent there. */
+  async check({ url, token, scheme, credentials }: PushConfig): Promise<void> {
+    this.#supported();
+    for (const [name, value] of Object.entries({ token, scheme, credentials })) {
+      // What is no header could not be sent; it is said now and not when the task ends.
+      if (value !== undefined && !/^[\t\u0020-\u007e\u0080-\u00ff]*$/.test(value)) throw invalid(`${name} has characters that no header may have`);
+    }
+    try {
+      await this.#options.checkUrl(url);
+    } catch (error) {
+      throw error instanceof ApiError ? invalid(error.detail) : error;
+    }
+  }
+
+  #supported(): void {
+    if (!this.#options.pushes()) {
+      throw new A2AFailure("PUSH_NOTIFICATION_NOT_SUPPORTED", "Push notifications are not supported: http.disable_webhooks is set");
+    }
+  }
+
+  /** Adds a config, or replaces the one with its id. Without an id it gets the task's. @throws RpcFailure */
+  async set(taskId: string, given: PushConfig, to: Addressed): Promise<TaskPush> {
+    this.#supported();
+    this.#options.find(taskId, to);
+    await this.check(given);
+    const task = this.#options.find(taskId, to);
+    const config = { ...given, id: given.id || taskId };
+    const others = task.push.filter(({ id }) => id !== config.id);
+    if (others.length >= MAX_PUSH) throw invalid(`a task has at most ${MAX_PUSH} push notification configs`);
+    this.#put(task, [...others, config]);
+    return { taskId, config };
+  }
+
+  /** @param id the task's own id when undefined, else the first there is. @throws RpcFailure */
+  get(taskId: string, id: string | undefined, to: Addressed): TaskPush {
+    const configs = this.list(taskId, to);
+    const found = configs.find(({ config }) => config.id === (id ?? taskId)) ?? (id === undefined ? configs[0] : undefined);
+    if (found !== undefined) return found;
+    throw new A2AFailure("TASK_NOT_FOUND", `Push notification config not found for task ${taskId}`, { taskId });
+  }
+
+  /** @throws RpcFailure */
+  list(taskId: string, to: Addressed): TaskPush[] {
+    this.#supported();
+    return this.#options.find(taskId, to).push.map((config) => ({ taskId, config }));
+  }
+
+  /** Nothing happens when it is gone already. @throws RpcFailure */
+  delete(taskId: string, id: string, to: Addressed): void {
+    this.#supported();
+    const task = this.#options.find(taskId, to);
+    const left = task.push.filter((config) => config.id !== id);
+    if (left.length < task.push.length) this.#put(task, left);
+  }
+
+  #put(task: TaskRecord, push: readonly PushConfig[]): void {
+    this.#options.tasks.put({ ...task, push }, task);
+  }
+}
+
+const invalid = (message: string): RpcFailure => new RpcFailure(RPC.invalidParams, `Invalid params: ${message}`);

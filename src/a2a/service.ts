@@ -1,0 +1,211 @@
+// The operations of A2A over tasks, in no generation's words: send, stream, get, list, cancel, subscribe. No transport, no JSON.
+import { ApiError } from "../errors.ts";
+import { RPC, RpcFailure } from "../json-rpc.ts";
+import type { Assistant } from "../resources/assistant.ts";
+import type { Deliveries } from "../resources/deliveries.ts";
+import type { Runs } from "../resources/runs.ts";
+import type { Threads } from "../resources/threads.ts";
+import type { RunEngine } from "../runs/engine.ts";
+import type { RunFollower } from "../runs/follower.ts";
+import type { ThreadValues } from "../runs/values.ts";
+import type { BufferedDatabase } from "../storage/buffered.ts";
+import type { Write } from "../storage/database.ts";
+import { TaskBegin, type Prepared } from "./begin.ts";
+import type { EventChannel } from "./channel.ts";
+import { A2AFailure, taskNotFound } from "./errors.ts";
+import type { TaskFeed } from "./feed.ts";
+import { TaskFeeds } from "./feeds.ts";
+import { checkModes, modesOf, type InputShape } from "./input.ts";
+import { listTasks, type TaskPage, type TaskQuery } from "./list.ts";
+import { isTerminal, type Addressed, type SendRequest, type Task } from "./model.ts";
+import { TaskPushes } from "./pushes.ts";
+import { TaskEnds } from "./settle.ts";
+import { Tasks, type TaskRecord } from "./tasks.ts";
+import { TaskViews } from "./views.ts";
+
+export interface A2AOptions {
+  readonly db: BufferedDatabase;
+  readonly threads: Threads;
+  readonly runs: Runs;
+  readonly values: ThreadValues;
+  readonly deliveries: Deliveries;
+  readonly engine: () => RunEngine;
+  /** What the input of an assistant's graph has. */
+  readonly shapeOf: (assistant: Assistant) => Promise<InputShape>;
+  /** Whether notifications may be asked for. */
+  readonly pushes: () => boolean;
+  /** @throws ApiError when a notification must not be sent there. */
+  readonly checkUrl: (url: string) => Promise<void>;
+  /** The JSON of a notification in a generation's words. */
+  readonly pushBody: (generation: string, task: Task) => string;
+}
+
+/** Which task, and how much of its history. */
+export interface TaskQueryById {
+  readonly id: string;
+  /** Where it must belong to, if given. */
+  readonly contextId?: string | undefined;
+  readonly historyLength?: number | undefined;
+}
+
+export class A2AService {
+  /** Follows the runs of tasks. */
+  readonly follower: RunFollower;
+  /** Where notifications of tasks go. */
+  readonly pushes: TaskPushes;
+  readonly #options: A2AOptions;
+  readonly #tasks: Tasks;
+  readonly #feeds: TaskFeeds;
+  readonly #views: TaskViews;
+  readonly #ends: TaskEnds;
+  readonly #begin: TaskBegin;
+
+  constructor(options: A2AOptions) {
+    this.#options = options;
+    this.#tasks = new Tasks(options.db);
+    this.#feeds = new TaskFeeds((feed) => this.#runLeft(feed));
+    const parts = { ...options, tasks: this.#tasks, feeds: this.#feeds };
+    this.#views = new TaskViews({ ...parts, active: (runId) => options.engine().active(runId) });
+    this.#ends = new TaskEnds(parts);
+    this.#begin = new TaskBegin({ ...parts, views: this.#views, ends: this.#ends });
+    this.pushes = new TaskPushes({ ...parts, find: (id, to) => this.#begin.find(id, to.assistant, to.owner).task });
+    this.follower = this.#ends.follower;
+  }
+
+  /** Sends a message; answers when the task stops, or at once. @throws RpcFailure */
+  async send(send: SendRequest, to: Addressed): Promise<Task> {
+    const prepared = await this.#prepare(send, to);
+    const { task } = this.#begin.begin(prepared, send.blocking ? "wait" : "background");
+    this.#follow(task);
+    if (send.blocking) await this.#stopped(task.id);
+    return this.#shown(task.id, send.historyLength);
+  }
+
+  /** Sends a message and follows the task. The channel's first event is the task. @throws RpcFailure */
+  async stream(send: SendRequest, to: Addressed): Promise<EventChannel> {
+    const prepared = await this.#prepare(send, to);
+    const { task } = this.#begin.begin(prepared, "stream");
+    const feed = this.#feeds.open(task);
+    const channel = feed.subscribe({ type: "task", task: this.#views.view(task, task.status, { history: send.historyLength }) });
+    this.#follow(task);
+    return channel;
+  }
+
+  /** @throws RpcFailure -32001, or -32602 when the context is another one. */
+  get({ id, contextId, historyLength }: TaskQueryById, to: Addressed): Task {
+    const { task, status } = this.#find(id, to);
+    if (contextId !== undefined && contextId.toLowerCase() !== task.contextId) {
+      throw new RpcFailure(RPC.invalidParams, `Invalid params: task ${id} does not belong to the context ${contextId.slice(0, 100)}`);
+    }
+    return this.#views.view(task, status, { history: historyLength });
+  }
+
+  /** Tasks of an agent, the last changed first. @throws RpcFailure -32602 for a page token that is none. */
+  list(query: TaskQuery, to: Addressed): TaskPage {
+    return listTasks({ tasks: this.#tasks, views: this.#views }, query, to);
+  }
+
+  /** Stops a task, and answers when it has stopped. @throws RpcFailure -32001; -32002 when it has ended. */
+  async cancel({ id }: { readonly id: string }, to: Addressed): Promise<Task> {
+    const { task, status } = this.#find(id, to);
+    const active = this.#views.activeRuns(task);
+    if (!isTerminal(status.state) && active.length > 0) {
+      // The last one first: how it ends is how the task ends.
+      await Promise.all(active.toReversed().map((run) => this.#options.engine().cancel(run.threadId, run.id, "interrupt")));
+    } else if (status.state === "input-required") {
+      const { writes, committed } = this.#ends.canceled(task);
+      this.#options.db.write(writes);
+      committed();
+    } else throw notCancelable(id, status.state);
+    const after = this.#shown(id, undefined);
+    if (after.status.state !== "canceled") throw notCancelable(id, after.status.state);
+    return after;
+  }
+
+  /**
+   * Follows a task. The channel's first event is the task.
+   * @param ended what becomes of one that has ended: it is told and the stream ends, or refused. @throws RpcFailure
+   */
+  subscribe(id: string, ended: "tell" | "refuse", to: Addressed): EventChannel {
+    const { task, status } = this.#find(id, to);
+    const terminal = isTerminal(status.state);
+    if (terminal && ended === "refuse") {
+      const text = `Task ${id} has ended (${status.state}) and cannot be subscribed to`;
+      throw new A2AFailure("UNSUPPORTED_OPERATION", text, { taskId: id });
+    }
+    const feed = this.#feeds.open(task);
+    // First, so that all who come from now on hear the same.
+    this.#follow(task);
+    const now = this.#views.status(task) ?? status;
+    const channel = feed.subscribe({ type: "task", task: this.#views.view(task, now) });
+    if (terminal) feed.stopped({ ...task, artifacts: [] });
+    return channel;
+  }
+
+  /** The changes that delete what belongs to a thread. */
+  deletionOf(threadId: string): Write[] {
+    return this.#tasks.deletionOf(threadId);
+  }
+
+  /** A thread was deleted. */
+  threadDeleted(threadId: string): void {
+    this.#tasks.threadDeleted(threadId);
+    this.#feeds.threadDeleted(threadId);
+  }
+
+  async #prepare(send: SendRequest, to: Addressed): Promise<Prepared> {
+    checkModes(send, modesOf(to.assistant.metadata));
+    if (send.push !== undefined) await this.pushes.check(send.push);
+    // What is wrong with the task is said before a graph is asked for anything.
+    if (send.message.taskId !== undefined) this.#find(send.message.taskId, to);
+    return { send, ...to, shape: await this.#options.shapeOf(to.assistant) };
+  }
+
+  #find(id: string, { assistant, owner }: Addressed): ReturnType<TaskBegin["find"]> {
+    return this.#begin.find(id, assistant, owner);
+  }
+
+  #shown(id: string, history: number | undefined): Task {
+    const task = this.#tasks.find(id);
+    const status = task === undefined ? undefined : this.#views.status(task);
+    if (task === undefined || status === undefined) throw taskNotFound(id);
+    return this.#views.view(task, status, { history });
+  }
+
+  /** Resolves when a task works no more: it has ended, waits for an answer, or is left to the next start of the server. */
+  async #stopped(id: string): Promise<void> {
+    for (;;) {
+      const task = this.#tasks.find(id);
+      const [run] = task === undefined ? [] : this.#views.activeRuns(task);
+      if (run === undefined) return;
+      await run.ended;
+    }
+  }
+
+  /** Lets those who look at a task hear of the run that works on it now. */
+  #follow(task: TaskRecord): void {
+    const [run] = this.#views.activeRuns(task);
+    if (run !== undefined) this.#feeds.find(task.id)?.follow(run);
+  }
+
+  /** A run has ended and its task has not stopped: another one follows, the server stops, or the run was taken back. */
+  #runLeft(feed: TaskFeed): void {
+    const task = this.#tasks.find(feed.id);
+    const status = task === undefined ? undefined : this.#views.status(task);
+    if (task === undefined || status === undefined) return feed.end(taskNotFound(feed.id));
+    const [next] = this.#views.activeRuns(task);
+    if (next !== undefined) return feed.follow(next);
+    if (status.state === "submitted") return feed.end();
+    feed.stopped({ ...task, status });
+  }
+}
+
+function notCancelable(id: string, state: string): A2AFailure {
+  return new A2AFailure("TASK_NOT_CANCELABLE", `Task ${id} cannot be canceled: it is ${state}`, { taskId: id });
+}
+
+/** Whether an error is the caller's, in the words of JSON-RPC. */
+export function asFailure(error: unknown): RpcFailure | undefined {
+  if (error instanceof RpcFailure) return error;
+  return error instanceof ApiError ? new RpcFailure(RPC.invalidParams, error.detail) : undefined;
+}

@@ -1,0 +1,150 @@
+// A2A over HTTP (a2a-mcp.md §1.1): one endpoint per assistant for all generations of the protocol. Errors of JSON-RPC come with status 200;
+// only an agent that does not exist is a 404.
+import { PassThrough } from "node:stream";
+import { z } from "zod";
+import { PROTOCOL_VERSIONS } from "../../a2a/generations.ts";
+import { isStream, UnknownAgent, type Reply } from "../../a2a/server.ts";
+import { ApiError } from "../../errors.ts";
+import { parseJson, RPC, RpcFailure, rpcError } from "../../json-rpc.ts";
+import { eventStreamShape, rpcErrorShape } from "../../resources/shapes.ts";
+import type { Context } from "../context.ts";
+import type { Operation, Route } from "../operation.ts";
+import type { Services } from "../services.ts";
+import { waitFor } from "../wait.ts";
+
+/** Milliseconds after which the head of an answer goes out, so that no proxy or client gives the connection up. */
+const HEAD_AFTER_MS = 1000;
+/** Milliseconds between comments of a stream. */
+const PING_MS = 5000;
+/** Bytes that wait for a client that does not read; then it is let go, and may subscribe again. */
+const MAX_WAITING_BYTES = 8 * 1024 * 1024;
+
+const body = z
+  .looseObject({ jsonrpc: z.literal("2.0"), id: z.union([z.string(), z.int(), z.null()]).optional(), method: z.string() })
+  .meta({
+    description: "A JSON-RPC 2.0 request of A2A 0.3 (`message/send`, …) or 1.0 (`SendMessage`, …).",
+    example: {
+      jsonrpc: "2.0",
+      id: 1,
+      method: "message/send",
+      params: {
+        message: {
+          kind: "message",
+          role: "user",
+          messageId: "00000000-0000-4000-8000-000000000000",
+          parts: [{ kind: "text", text: "Hello" }],
+        },
+      },
+    },
+  });
+
+const POST: Operation<typeof body> = {
+  method: "POST",
+  path: "/a2a/:assistant_id",
+  tag: "A2A",
+  access: "inside",
+  summary: "the Agent2Agent protocol, 0.3 and 1.0: messages, tasks, streams, push notifications",
+  description: "The method's name says which generation of the protocol is spoken. Errors are JSON-RPC errors with status 200.",
+  body,
+  rpc: true,
+  headers: { "A2A-Version": `One of ${PROTOCOL_VERSIONS.join(", ")}, or nothing.` },
+  answers: {
+    200: {
+      means: "A JSON-RPC answer; methods that stream answer with events, each of them a JSON-RPC answer.",
+      body: z.unknown(),
+      alternatives: { "text/event-stream": eventStreamShape },
+    },
+    404: { means: "There is no such assistant.", body: rpcErrorShape },
+  },
+};
+
+export function a2aRoutes(route: Route, services: Services): void {
+  const { a2a, assistants } = services;
+
+  route(POST, async (context) => {
+    const text = await context.text();
+    let message: unknown;
+    try {
+      message = parseJson(text);
+    } catch (error) {
+      return context.reply.json(rpcError(null, error as RpcFailure));
+    }
+    const answering = a2a.server.answer({
+      message,
+      version: context.header("a2a-version") ?? context.url.searchParams.get("A2A-Version"),
+      isJson: isJson(context.header("content-type")),
+      to() {
+        try {
+          return { assistant: assistants.forRun(context.param("assistant_id")), owner: null };
+        } catch (error) {
+          throw error instanceof ApiError ? new UnknownAgent(RPC.invalidParams, error.detail) : error;
+        }
+      },
+    });
+    if (isStream(message)) return respond(context, await answering);
+    const reply = await within(answering, HEAD_AFTER_MS);
+    if (reply !== undefined) return respond(context, reply);
+    const json = answering.then((late) => ({ status: "success", json: late.kind === "answer" ? late.json : "" }) as const);
+    return waitFor(context.reply, json, {});
+  });
+  route(
+    {
+      method: "GET",
+      path: "/a2a/:assistant_id",
+      tag: "A2A",
+      access: "caller",
+      summary: "405: A2A takes POST; the agent card is below `.well-known`",
+      answers: { 405: { means: "There is nothing to get here." } },
+    },
+    (context) => {
+      const card = `/.well-known/agent-card.json?assistant_id=${encodeURIComponent(context.param("assistant_id"))}`;
+      return context.reply.json({ detail: `A2A takes POST; the agent card is at ${card}` }, { allow: "POST" }, 405);
+    },
+  );
+}
+
+/** Whether a body says that it is JSON, or does not say what it is. */
+function isJson(type: string | null): boolean {
+  return type === null || /^\s*application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i.test(type);
+}
+
+function respond(context: Context, reply: Reply): Response {
+  if (reply.kind === "events") return stream(context, reply);
+  return context.reply.jsonText(reply.json, undefined, reply.unknownAgent === true ? 404 : 200);
+}
+
+/** The result of some work, if it comes in time. */
+async function within<T>(work: Promise<T>, milliseconds: number): Promise<T | undefined> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<undefined>((resolve) => {
+    timer = setTimeout(resolve, milliseconds, undefined);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Answers with events: each is one line of data. */
+function stream(context: Context, { open }: Extract<Reply, { kind: "events" }>): Response {
+  const out = new PassThrough();
+  const pings = setInterval(() => out.write(": ping\n\n"), PING_MS).unref();
+  const close = open(
+    (json) => {
+      if (out.destroyed || out.writableEnded) return;
+      out.write(`data: ${json}\n\n`);
+      if (out.writableLength + out.readableLength > MAX_WAITING_BYTES) out.destroy();
+    },
+    () => {
+      clearInterval(pings);
+      out.end();
+    },
+  );
+  out.once("close", () => {
+    clearInterval(pings);
+    close();
+  });
+  context.onDisconnect(() => out.destroy());
+  return context.reply.stream(out, "text/event-stream", {});
+}
