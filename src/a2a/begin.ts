@@ -1,19 +1,20 @@
 // Lets a message do its work: it begins a task, answers one that waits, or joins one that is under way. Everything between looking at the task
 // and storing it with its run happens in one go, so that no other message comes between.
-import { isUuid, uuid4 } from "../ids.ts";
+import { isUuid } from "../ids.ts";
 import { RPC, RpcFailure } from "../json-rpc.ts";
 import { ApiError } from "../errors.ts";
-import type { Assistant } from "../resources/assistant.ts";
 import type { Json } from "../resources/json.ts";
 import type { RunRecord } from "../resources/runs.ts";
 import type { InterruptJson, Threads } from "../resources/threads.ts";
 import type { ActiveRun } from "../runs/active.ts";
 import type { RunEngine } from "../runs/engine.ts";
+import type { Admitted } from "../runs/admission.ts";
 import { runBody, runRequest } from "../runs/run-body.ts";
 import type { Write } from "../storage/database.ts";
 import { A2AFailure, taskNotFound } from "./errors.ts";
 import { humanMessage, inputOf, resumeOf, type InputShape } from "./input.ts";
-import { isTerminal, type Addressed, type Message, type Owner, type Part, type SendRequest, type TaskStatus } from "./model.ts";
+import { isTerminal, type Addressed, type Message, type Part, type SendRequest, type TaskStatus } from "./model.ts";
+import { seesContext } from "./rights.ts";
 import type { TaskEnds } from "./settle.ts";
 import type { Exchange, TaskRecord, Tasks } from "./tasks.ts";
 import { now } from "./times.ts";
@@ -38,6 +39,10 @@ export interface BeginOptions {
 export interface Prepared extends Addressed {
   readonly send: SendRequest;
   readonly shape: InputShape;
+  /** The context of a first message that names none. */
+  readonly freshContext: string;
+  /** What the auth handlers have made of it; undefined when there are none. */
+  readonly admitted: Admitted | undefined;
 }
 
 /** A task with the run that a message has made. */
@@ -61,11 +66,13 @@ export class TaskBegin {
   /** @param caller what its sender does next. @throws RpcFailure */
   begin(prepared: Prepared, caller: "stream" | "wait" | "background"): Begun {
     const { message, finished } = prepared.send;
-    const found = message.taskId === undefined ? undefined : this.find(message.taskId, prepared.assistant, prepared.owner);
-    if (found === undefined) return this.#first(prepared, message.contextId ?? uuid4(), caller);
+    const found = message.taskId === undefined ? undefined : this.find(message.taskId, prepared);
+    if (found === undefined) return this.#first(prepared, message.contextId ?? prepared.freshContext, caller);
     const { task, status } = found;
     if (message.contextId !== undefined && message.contextId.toLowerCase() !== task.contextId) {
-      throw invalid(`Invalid params: task ${task.id} does not belong to the context ${message.contextId.slice(0, 100)}`);
+      throw invalid(
+        `Invalid params: task ${task.id} does not belong to the context ${message.contextId.slice(0, 100)}`,
+      );
     }
     if (status.state === "input-required") return this.#answer(prepared, task, status, caller);
     if (!isTerminal(status.state)) return this.#join(prepared, task, caller);
@@ -75,17 +82,29 @@ export class TaskBegin {
   }
 
   /** A task and what it is now. @throws A2AFailure -32001 also for those of other agents and owners. */
-  find(id: string, assistant: Assistant, owner: Owner): { readonly task: TaskRecord; readonly status: TaskStatus } {
+  find(
+    id: string,
+    { assistant, owner, rights }: Addressed,
+  ): { readonly task: TaskRecord; readonly status: TaskStatus } {
     const task = this.#options.tasks.find(id);
     const status = task === undefined ? undefined : this.#options.views.status(task);
-    if (task === undefined || status === undefined || task.assistantId !== assistant.assistant_id || task.owner !== owner) {
+    if (
+      task === undefined ||
+      status === undefined ||
+      task.assistantId !== assistant.assistant_id ||
+      task.owner !== owner
+    ) {
       throw taskNotFound(id);
     }
+    if (!seesContext(this.#options.threads, rights, task.contextId)) throw taskNotFound(id);
     return { task, status };
   }
 
-  #first({ send, assistant, shape, owner }: Prepared, contextId: string, caller: Caller): Begun {
-    if (!isUuid(contextId)) throw invalid(`Failed to create run: Invalid thread ID: contextId must be a UUID, got "${contextId.slice(0, 100)}"`);
+  #first({ send, assistant, shape, owner, admitted }: Prepared, contextId: string, caller: Caller): Begun {
+    if (!isUuid(contextId))
+      throw invalid(
+        `Failed to create run: Invalid thread ID: contextId must be a UUID, got "${contextId.slice(0, 100)}"`,
+      );
     const { message } = send;
     const waiting = this.#options.tasks.waitingIn(contextId.toLowerCase());
     const aside = waiting === undefined ? undefined : this.#options.ends.superseded(waiting);
@@ -101,12 +120,20 @@ export class TaskBegin {
       exchanges: shape.messages ? [] : [exchange(0, { ...message, contextId, taskId: record.run.run_id })],
       push: send.push === undefined ? [] : [{ ...send.push, id: send.push.id || record.run.run_id }],
     });
-    const begun = this.#run(contextId.toLowerCase(), { input: inputOf(message, shape) }, { send, assistant, caller }, undefined, make, aside?.writes);
+    const work = { input: inputOf(message, shape) };
+    const begun = this.#run(
+      contextId.toLowerCase(),
+      work,
+      { send, assistant, admitted, caller },
+      undefined,
+      make,
+      aside?.writes,
+    );
     aside?.committed();
     return begun;
   }
 
-  #answer({ send, assistant }: Prepared, task: TaskRecord, status: TaskStatus, caller: Caller): Begun {
+  #answer({ send, assistant, admitted }: Prepared, task: TaskRecord, status: TaskStatus, caller: Caller): Begun {
     const { message } = send;
     const { contextId } = task;
     const { threads, engine, views } = this.#options;
@@ -116,7 +143,10 @@ export class TaskBegin {
       throw new A2AFailure("UNSUPPORTED_OPERATION", text, { taskId: task.id });
     }
     const interrupts = Object.values(thread.interrupts).flat();
-    const said = [...(status.message === undefined ? [] : [status.message]), { ...message, contextId, taskId: task.id }];
+    const said = [
+      ...(status.message === undefined ? [] : [status.message]),
+      { ...message, contextId, taskId: task.id },
+    ];
     const make = (record: RunRecord): TaskRecord => ({
       ...withPush(task, send),
       status: { state: "submitted", timestamp: now() },
@@ -124,32 +154,40 @@ export class TaskBegin {
       runs: [...task.runs, record.run.run_id].slice(-MAX_RUNS),
       exchanges: [...task.exchanges, exchange(views.countMessages(contextId), ...said)].slice(-MAX_EXCHANGES),
     });
-    return this.#run(contextId, answerOf(message, interrupts), { send, assistant, caller }, task, make);
+    return this.#run(contextId, answerOf(message, interrupts), { send, assistant, admitted, caller }, task, make);
   }
 
   /** A message to a task that works: its run waits behind the others. */
-  #join({ send, assistant, shape }: Prepared, task: TaskRecord, caller: Caller): Begun {
+  #join({ send, assistant, shape, admitted }: Prepared, task: TaskRecord, caller: Caller): Begun {
     const make = (record: RunRecord): TaskRecord => ({
       ...withPush(task, send),
       runs: [...task.runs, record.run.run_id].slice(-MAX_RUNS),
     });
-    return this.#run(task.contextId, { input: inputOf(send.message, shape) }, { send, assistant, caller }, task, make);
+    const work = { input: inputOf(send.message, shape) };
+    return this.#run(task.contextId, work, { send, assistant, admitted, caller }, task, make);
   }
 
   #run(
     contextId: string,
     work: Work,
-    { send, assistant, caller }: Pick<Prepared, "send" | "assistant"> & { readonly caller: Caller },
+    {
+      send,
+      assistant,
+      admitted,
+      caller,
+    }: Pick<Prepared, "send" | "assistant" | "admitted"> & { readonly caller: Caller },
     before: TaskRecord | undefined,
     make: (record: RunRecord) => TaskRecord,
     more: readonly Write[] = [],
   ): Begun {
     const { tasks, engine } = this.#options;
+    const changed = admitted?.body;
     const body = runBody.parse({
       assistant_id: assistant.assistant_id,
-      ...work,
-      metadata: send.metadata,
-      context: send.context,
+      ...("input" in work && changed !== undefined ? { input: changed.input } : work),
+      metadata: changed === undefined ? send.metadata : changed.metadata,
+      context: changed === undefined ? send.context : changed.context,
+      config: changed?.config,
       // Somebody who waits for the end reads no tokens, and the model need not stream for it.
       stream_mode: caller === "wait" ? "values" : "messages-tuple",
       if_not_exists: "create",
@@ -160,6 +198,7 @@ export class TaskBegin {
         contextId,
         {
           ...runRequest(body),
+          ...admitted?.grants,
           task: before?.id ?? true,
           alongside(record) {
             task = make(record);
@@ -183,7 +222,9 @@ type Caller = "stream" | "wait" | "background";
 function answerOf(message: Message, interrupts: readonly InterruptJson[]): Work {
   if (interrupts.length > 0) return { command: { resume: resumeOf(message, interrupts) } };
   const said = message.parts.filter(({ kind }) => kind !== "data");
-  return said.length === 0 ? { input: null } : { command: { update: { messages: [humanMessage(message.messageId, said)] } } };
+  return said.length === 0
+    ? { input: null }
+    : { command: { update: { messages: [humanMessage(message.messageId, said)] } } };
 }
 
 function withPush(task: TaskRecord, { push }: SendRequest): TaskRecord {

@@ -21,7 +21,12 @@ export interface CardFacts {
 /** @param origin of the endpoint, without a slash at its end. */
 export function cardFacts(
   assistant: Assistant,
-  about: { readonly origin: string; readonly version: string; readonly protocolVersions: readonly string[]; readonly pushNotifications: boolean },
+  about: {
+    readonly origin: string;
+    readonly version: string;
+    readonly protocolVersions: readonly string[];
+    readonly pushNotifications: boolean;
+  },
 ): CardFacts {
   const { assistant_id: id, name, description, graph_id, metadata } = assistant;
   const modes = modesOf(metadata);

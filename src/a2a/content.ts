@@ -54,7 +54,8 @@ export function partsOf(content: unknown): Part[] {
   for (const block of content as unknown[]) {
     const part = typeof block === "string" ? ({ kind: "text", text: block } as const) : partOf(block);
     const last = parts.at(-1);
-    if (part?.kind === "text" && last?.kind === "text") parts[parts.length - 1] = { kind: "text", text: last.text + part.text };
+    if (part?.kind === "text" && last?.kind === "text")
+      parts[parts.length - 1] = { kind: "text", text: last.text + part.text };
     else if (part !== undefined && !(part.kind === "text" && part.text === "")) parts.push(part);
   }
   return parts;
@@ -90,5 +91,10 @@ const textIn = (value: unknown): string | undefined => (typeof value === "string
 function fileOf(url: string, about: Pick<FilePart, "name" | "mediaType">): FilePart {
   const [, mediaType, bytes] = /^data:([^;,]*);base64,(.*)$/s.exec(url) ?? [];
   if (bytes !== undefined) return { kind: "file", ...about, mediaType: mediaType || about.mediaType, bytes };
-  return { kind: "file", name: about.name, mediaType: about.mediaType === "image/*" ? undefined : about.mediaType, uri: url };
+  return {
+    kind: "file",
+    name: about.name,
+    mediaType: about.mediaType === "image/*" ? undefined : about.mediaType,
+    uri: url,
+  };
 }

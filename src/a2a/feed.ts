@@ -69,12 +69,15 @@ export class TaskFeed {
     this.#reader = run.log.reader("start", MODES);
     this.#reader.onWake(() => this.#schedule());
     this.#schedule();
-    void run.ended.then(() => {
-      if (this.#run !== run) return;
-      this.#pump();
-      this.#release();
-      this.#onLeft(this);
-    });
+    void this.#leave(run);
+  }
+
+  async #leave(run: ActiveRun): Promise<void> {
+    await run.ended;
+    if (this.#run !== run) return;
+    this.#pump();
+    this.#release();
+    this.#onLeft(this);
   }
 
   #begin(): void {

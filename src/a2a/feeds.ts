@@ -36,6 +36,6 @@ export class TaskFeeds {
 
   /** A thread was deleted, and its tasks with it. */
   threadDeleted(threadId: string): void {
-    for (const feed of [...this.#feeds.values()]) if (feed.contextId === threadId) feed.end(taskNotFound(feed.id));
+    for (const feed of this.#feeds.values()) if (feed.contextId === threadId) feed.end(taskNotFound(feed.id));
   }
 }

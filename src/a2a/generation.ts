@@ -36,7 +36,9 @@ export interface Generation {
 export function parse<T extends z.ZodType>(schema: T, params: unknown): z.output<T> {
   const parsed = schema.safeParse(params);
   if (parsed.success) return parsed.data;
-  const issues = parsed.error.issues.slice(0, 5).map(({ path, message }) => `${path.map(String).join(".") || "params"}: ${message}`);
+  const issues = parsed.error.issues
+    .slice(0, 5)
+    .map(({ path, message }) => `${path.map(String).join(".") || "params"}: ${message}`);
   throw new RpcFailure(RPC.invalidParams, `Invalid params: ${issues.join("; ")}`);
 }
 

@@ -36,7 +36,10 @@ export function notification(version: string, task: Task): string {
 }
 
 /** An error with the data that a generation gives it. */
-export const spelled = (failure: RpcFailure, { errorData }: Generation): { code: number; message: string; data?: unknown } => {
+export const spelled = (
+  failure: RpcFailure,
+  { errorData }: Generation,
+): { code: number; message: string; data?: unknown } => {
   const data = errorData(failure);
   return { code: failure.code, message: failure.message, ...(data === undefined ? {} : { data }) };
 };

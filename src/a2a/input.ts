@@ -62,7 +62,8 @@ export function inputOf({ messageId, parts }: Message, { messages: takesMessages
   }
   const values = dataOf(parts);
   const objects = values.filter(isObject);
-  if (objects.length < values.length && !takesMessages) throw invalid("data parts must be objects: they are merged into the input of the graph");
+  if (objects.length < values.length && !takesMessages)
+    throw invalid("data parts must be objects: they are merged into the input of the graph");
   const input: Json = Object.assign({}, ...objects) as Json;
   // What no key of the graph takes would be lost without a word, so it is said to the graph.
   const lost = takesMessages && keys !== undefined && !Object.keys(input).some((key) => keys.has(key));
@@ -80,7 +81,8 @@ export function humanMessage(id: string, parts: readonly Part[]): Json {
   return { role: "user", id, content, ...blocks };
 }
 
-const dataOf = (parts: readonly Part[]): unknown[] => parts.flatMap((part) => (part.kind === "data" ? [part.data] : []));
+const dataOf = (parts: readonly Part[]): unknown[] =>
+  parts.flatMap((part) => (part.kind === "data" ? [part.data] : []));
 
 /**
  * What a message answers to a graph that waits.
@@ -103,12 +105,15 @@ export function resumeOf({ parts }: Message, interrupts: readonly InterruptJson[
 type Answer = { readonly id: string; readonly value: unknown };
 
 const isAnswerList = (value: unknown): value is Answer[] =>
-  Array.isArray(value) && value.length > 0 && value.every((one) => isObject(one) && typeof one["id"] === "string" && "value" in one);
+  Array.isArray(value) &&
+  value.length > 0 &&
+  value.every((one) => isObject(one) && typeof one["id"] === "string" && "value" in one);
 
 function answersOf(answers: readonly Answer[], interrupts: readonly InterruptJson[]): Json {
   const open = new Set(interrupts.map(({ id }) => String(id)));
   const stray = answers.find(({ id }) => !open.has(id));
-  if (stray !== undefined) throw invalid(`"${stray.id.slice(0, 100)}" is none of what the task waits for: ${[...open].join(", ")}`);
+  if (stray !== undefined)
+    throw invalid(`"${stray.id.slice(0, 100)}" is none of what the task waits for: ${[...open].join(", ")}`);
   return Object.fromEntries(answers.map(({ id, value }) => [id, value]));
 }
 

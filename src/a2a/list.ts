@@ -1,6 +1,8 @@
 // Pages of tasks: the last changed first, each page begins behind the last task of the one before, whatever has changed meanwhile.
 import { RPC, RpcFailure } from "../json-rpc.ts";
+import type { Threads } from "../resources/threads.ts";
 import type { Addressed, Task, TaskState, TaskStatus } from "./model.ts";
+import { seesContext } from "./rights.ts";
 import { placeOf, type TaskHead, type TaskRecord, type Tasks } from "./tasks.ts";
 import type { TaskViews } from "./views.ts";
 
@@ -29,6 +31,7 @@ export interface TaskPage {
 interface Sources {
   readonly tasks: Tasks;
   readonly views: TaskViews;
+  readonly threads: Threads;
 }
 
 /** @throws RpcFailure -32602 for a page token that is none. */
@@ -51,14 +54,21 @@ export function listTasks(sources: Sources, query: TaskQuery, to: Addressed): Ta
       if (shown === undefined) return [];
       return [sources.views.view(shown.task, shown.status, { history: historyLength, artifacts: includeArtifacts })];
     }),
-    nextPageToken: found.length > pageSize && last !== undefined ? Buffer.from(placeOf(last)).toString("base64url") : "",
+    nextPageToken:
+      found.length > pageSize && last !== undefined ? Buffer.from(placeOf(last)).toString("base64url") : "",
     pageSize,
     totalSize,
   };
 }
 
-function matches(sources: Sources, head: TaskHead, { state, since }: TaskQuery, { assistant, owner }: Addressed): boolean {
+function matches(
+  sources: Sources,
+  head: TaskHead,
+  { state, since }: TaskQuery,
+  { assistant, owner, rights }: Addressed,
+): boolean {
   if (head.assistantId !== assistant.assistant_id || head.owner !== owner) return false;
+  if (!seesContext(sources.threads, rights, head.contextId)) return false;
   if (since !== undefined && Date.parse(head.timestamp) < since) return false;
   // Of a task that works, only the run knows how far it is, or that it is gone.
   const now = head.state === "submitted" ? current(sources, head.id)?.status.state : head.state;

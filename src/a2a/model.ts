@@ -1,6 +1,7 @@
 // The task model of A2A as this server has it, once: both generations of the protocol are only other spellings of it (v03/, v1/).
 import type { Assistant } from "../resources/assistant.ts";
 import type { Json } from "../resources/json.ts";
+import type { TaskRights } from "./rights.ts";
 
 /** States of a task, in the spelling of 0.3. This server never rejects a task and never asks for credentials. */
 export const TASK_STATES = [
@@ -104,6 +105,8 @@ export type Owner = string | null;
 export interface Addressed {
   readonly assistant: Assistant;
   readonly owner: Owner;
+  /** What that one may do; everything when absent. */
+  readonly rights?: TaskRights | undefined;
 }
 
 /** What a message asks for, whatever generation it was written in. */

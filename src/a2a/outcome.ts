@@ -33,7 +33,11 @@ export function outcomeOf(
   }
   const values = JSON.parse(end.json) as { __interrupt__?: InterruptJson[] };
   if (thread !== "interrupted") {
-    return stopped({ state: "completed", timestamp: now() }, responseOf(task.id, values, true), messagesIn(values).length);
+    return stopped(
+      { state: "completed", timestamp: now() },
+      responseOf(task.id, values, true),
+      messagesIn(values).length,
+    );
   }
   const interrupts = values.__interrupt__ ?? [];
   const status = saying(task, runId, "input-required", promptParts(interrupts));

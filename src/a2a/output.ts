@@ -77,7 +77,9 @@ export function promptParts(interrupts: readonly InterruptJson[]): Part[] {
 
 function promptOf(value: unknown): string {
   if (typeof value === "string") return value;
-  const found = isObject(value) ? PROMPTS.map((name) => value[name]).find((text) => typeof text === "string") : undefined;
+  const found = isObject(value)
+    ? PROMPTS.map((name) => value[name]).find((text) => typeof text === "string")
+    : undefined;
   return typeof found === "string" ? found : JSON.stringify(value ?? null);
 }
 
@@ -105,7 +107,12 @@ export function historyOf(
     const parts = role === undefined ? [] : partsOf(message["content"]);
     if (role === undefined || parts.length === 0) continue;
     const { id } = message;
-    history.push({ messageId: typeof id === "string" ? id : artifactId(contextId, `message ${at}`), role, parts, contextId });
+    history.push({
+      messageId: typeof id === "string" ? id : artifactId(contextId, `message ${at}`),
+      role,
+      parts,
+      contextId,
+    });
   }
   aside(Number.MAX_SAFE_INTEGER);
   return history.slice(-limit);

@@ -1,13 +1,16 @@
 // Where notifications of a task go: kept in its record, so that they live and die with it.
 import { ApiError } from "../errors.ts";
 import { RPC, RpcFailure } from "../json-rpc.ts";
+import type { Threads } from "../resources/threads.ts";
 import { MAX_PUSH } from "./begin.ts";
 import { A2AFailure } from "./errors.ts";
 import type { Addressed, PushConfig } from "./model.ts";
+import { mayChange } from "./rights.ts";
 import type { TaskRecord, Tasks } from "./tasks.ts";
 
 export interface PushOptions {
   readonly tasks: Tasks;
+  readonly threads: Threads;
   /** @throws A2AFailure -32001 */
   readonly find: (taskId: string, to: Addressed) => TaskRecord;
   readonly pushes: () => boolean;
@@ -32,7 +35,8 @@ export class TaskPushes {
     this.#supported();
     for (const [name, value] of Object.entries({ token, scheme, credentials })) {
       // What is no header could not be sent; it is said now and not when the task ends.
-      if (value !== undefined && !/^[\t\u0020-\u007e\u0080-\u00ff]*$/.test(value)) throw invalid(`${name} has characters that no header may have`);
+      if (value !== undefined && !/^[\t\u0020-\u007e\u0080-\u00ff]*$/.test(value))
+        throw invalid(`${name} has characters that no header may have`);
     }
     try {
       await this.#options.checkUrl(url);
@@ -43,14 +47,17 @@ export class TaskPushes {
 
   #supported(): void {
     if (!this.#options.pushes()) {
-      throw new A2AFailure("PUSH_NOTIFICATION_NOT_SUPPORTED", "Push notifications are not supported: http.disable_webhooks is set");
+      throw new A2AFailure(
+        "PUSH_NOTIFICATION_NOT_SUPPORTED",
+        "Push notifications are not supported: http.disable_webhooks is set",
+      );
     }
   }
 
   /** Adds a config, or replaces the one with its id. Without an id it gets the task's. @throws RpcFailure */
   async set(taskId: string, given: PushConfig, to: Addressed): Promise<TaskPush> {
     this.#supported();
-    this.#options.find(taskId, to);
+    await mayChange(this.#options.threads, to.rights, this.#options.find(taskId, to));
     await this.check(given);
     const task = this.#options.find(taskId, to);
     const config = { ...given, id: given.id || taskId };
@@ -63,7 +70,8 @@ export class TaskPushes {
   /** @param id the task's own id when undefined, else the first there is. @throws RpcFailure */
   get(taskId: string, id: string | undefined, to: Addressed): TaskPush {
     const configs = this.list(taskId, to);
-    const found = configs.find(({ config }) => config.id === (id ?? taskId)) ?? (id === undefined ? configs[0] : undefined);
+    const found =
+      configs.find(({ config }) => config.id === (id ?? taskId)) ?? (id === undefined ? configs[0] : undefined);
     if (found !== undefined) return found;
     throw new A2AFailure("TASK_NOT_FOUND", `Push notification config not found for task ${taskId}`, { taskId });
   }
@@ -75,8 +83,9 @@ export class TaskPushes {
   }
 
   /** Nothing happens when it is gone already. @throws RpcFailure */
-  delete(taskId: string, id: string, to: Addressed): void {
+  async delete(taskId: string, id: string, to: Addressed): Promise<void> {
     this.#supported();
+    await mayChange(this.#options.threads, to.rights, this.#options.find(taskId, to));
     const task = this.#options.find(taskId, to);
     const left = task.push.filter((config) => config.id !== id);
     if (left.length < task.push.length) this.#put(task, left);

@@ -6,6 +6,7 @@ import { A2AFailure } from "./errors.ts";
 import { generationOf, spelled, wantedVersion } from "./generations.ts";
 import type { Generation } from "./generation.ts";
 import type { Addressed } from "./model.ts";
+import { Forbidden } from "./rights.ts";
 import { asFailure, type A2AService } from "./service.ts";
 
 /** What the transport knows of a request. */
@@ -22,7 +23,7 @@ export interface Envelope {
 
 /** JSON, or events: each `event` is the JSON of one JSON-RPC response. */
 export type Reply =
-  | { readonly kind: "answer"; readonly json: string; readonly unknownAgent?: true }
+  | { readonly kind: "answer"; readonly json: string; readonly unknownAgent?: true; readonly forbidden?: true }
   | { readonly kind: "events"; readonly open: (send: (json: string) => void, end: () => void) => () => void };
 
 /** No such agent: told from other errors, because over HTTP it has a status of its own. */
@@ -61,13 +62,15 @@ export class A2AServer {
       const failure = this.#failure(error);
       const json = errorJson(id, failure, generation);
       if (failure instanceof UnknownAgent) return { kind: "answer", json, unknownAgent: true };
+      if (failure instanceof Forbidden) return { kind: "answer", json, forbidden: true };
       return open !== undefined && generation.earlyErrors === "event" ? only(json) : { kind: "answer", json };
     }
   }
 
   #checked({ message, version, isJson, to }: Envelope): { params: Record<string, unknown>; to: Addressed } {
     const { params = {} } = toRequest(message);
-    if (!isJson) throw new A2AFailure("CONTENT_TYPE_NOT_SUPPORTED", "Content type not supported: requests are application/json");
+    if (!isJson)
+      throw new A2AFailure("CONTENT_TYPE_NOT_SUPPORTED", "Content type not supported: requests are application/json");
     wantedVersion(version);
     const addressed = to();
     if (!isObject(params)) throw new RpcFailure(RPC.invalidParams, 'Invalid params: "params" must be an object');

@@ -1,7 +1,9 @@
 // The operations of A2A over tasks, in no generation's words: send, stream, get, list, cancel, subscribe. No transport, no JSON.
 import { ApiError } from "../errors.ts";
 import { RPC, RpcFailure } from "../json-rpc.ts";
+import { uuid4 } from "../ids.ts";
 import type { Assistant } from "../resources/assistant.ts";
+import type { Assistants } from "../resources/assistants.ts";
 import type { Deliveries } from "../resources/deliveries.ts";
 import type { Runs } from "../resources/runs.ts";
 import type { Threads } from "../resources/threads.ts";
@@ -15,10 +17,11 @@ import type { EventChannel } from "./channel.ts";
 import { A2AFailure, taskNotFound } from "./errors.ts";
 import type { TaskFeed } from "./feed.ts";
 import { TaskFeeds } from "./feeds.ts";
-import { checkModes, modesOf, type InputShape } from "./input.ts";
+import { checkModes, inputOf, modesOf, type InputShape } from "./input.ts";
 import { listTasks, type TaskPage, type TaskQuery } from "./list.ts";
 import { isTerminal, type Addressed, type SendRequest, type Task } from "./model.ts";
 import { TaskPushes } from "./pushes.ts";
+import { admitSend, asForbidden, mayChange } from "./rights.ts";
 import { TaskEnds } from "./settle.ts";
 import { Tasks, type TaskRecord } from "./tasks.ts";
 import { TaskViews } from "./views.ts";
@@ -26,6 +29,7 @@ import { TaskViews } from "./views.ts";
 export interface A2AOptions {
   readonly db: BufferedDatabase;
   readonly threads: Threads;
+  readonly assistants: Assistants;
   readonly runs: Runs;
   readonly values: ThreadValues;
   readonly deliveries: Deliveries;
@@ -68,7 +72,7 @@ export class A2AService {
     this.#views = new TaskViews({ ...parts, active: (runId) => options.engine().active(runId) });
     this.#ends = new TaskEnds(parts);
     this.#begin = new TaskBegin({ ...parts, views: this.#views, ends: this.#ends });
-    this.pushes = new TaskPushes({ ...parts, find: (id, to) => this.#begin.find(id, to.assistant, to.owner).task });
+    this.pushes = new TaskPushes({ ...parts, find: (id, to) => this.#begin.find(id, to).task });
     this.follower = this.#ends.follower;
   }
 
@@ -86,7 +90,10 @@ export class A2AService {
     const prepared = await this.#prepare(send, to);
     const { task } = this.#begin.begin(prepared, "stream");
     const feed = this.#feeds.open(task);
-    const channel = feed.subscribe({ type: "task", task: this.#views.view(task, task.status, { history: send.historyLength }) });
+    const channel = feed.subscribe({
+      type: "task",
+      task: this.#views.view(task, task.status, { history: send.historyLength }),
+    });
     this.#follow(task);
     return channel;
   }
@@ -95,23 +102,29 @@ export class A2AService {
   get({ id, contextId, historyLength }: TaskQueryById, to: Addressed): Task {
     const { task, status } = this.#find(id, to);
     if (contextId !== undefined && contextId.toLowerCase() !== task.contextId) {
-      throw new RpcFailure(RPC.invalidParams, `Invalid params: task ${id} does not belong to the context ${contextId.slice(0, 100)}`);
+      throw new RpcFailure(
+        RPC.invalidParams,
+        `Invalid params: task ${id} does not belong to the context ${contextId.slice(0, 100)}`,
+      );
     }
     return this.#views.view(task, status, { history: historyLength });
   }
 
   /** Tasks of an agent, the last changed first. @throws RpcFailure -32602 for a page token that is none. */
   list(query: TaskQuery, to: Addressed): TaskPage {
-    return listTasks({ tasks: this.#tasks, views: this.#views }, query, to);
+    return listTasks({ tasks: this.#tasks, views: this.#views, threads: this.#options.threads }, query, to);
   }
 
   /** Stops a task, and answers when it has stopped. @throws RpcFailure -32001; -32002 when it has ended. */
   async cancel({ id }: { readonly id: string }, to: Addressed): Promise<Task> {
+    await mayChange(this.#options.threads, to.rights, this.#find(id, to).task);
     const { task, status } = this.#find(id, to);
     const active = this.#views.activeRuns(task);
     if (!isTerminal(status.state) && active.length > 0) {
       // The last one first: how it ends is how the task ends.
-      await Promise.all(active.toReversed().map((run) => this.#options.engine().cancel(run.threadId, run.id, "interrupt")));
+      await Promise.all(
+        active.toReversed().map((run) => this.#options.engine().cancel(run.threadId, run.id, "interrupt")),
+      );
     } else if (status.state === "input-required") {
       const { writes, committed } = this.#ends.canceled(task);
       this.#options.db.write(writes);
@@ -157,12 +170,20 @@ export class A2AService {
     checkModes(send, modesOf(to.assistant.metadata));
     if (send.push !== undefined) await this.pushes.check(send.push);
     // What is wrong with the task is said before a graph is asked for anything.
-    if (send.message.taskId !== undefined) this.#find(send.message.taskId, to);
-    return { send, ...to, shape: await this.#options.shapeOf(to.assistant) };
+    const { message } = send;
+    const before = message.taskId === undefined ? undefined : this.#find(message.taskId, to).task;
+    const shape = await this.#options.shapeOf(to.assistant);
+    const freshContext = uuid4();
+    const prepared = { send, ...to, shape, freshContext };
+    if (to.rights === undefined) return { ...prepared, admitted: undefined };
+    const contextId = before?.contextId ?? message.contextId?.toLowerCase() ?? freshContext;
+    const { assistant_id } = to.assistant;
+    const run = { assistant_id, input: inputOf(message, shape) };
+    return { ...prepared, admitted: await admitSend(this.#options, to.rights, contextId, send, run) };
   }
 
-  #find(id: string, { assistant, owner }: Addressed): ReturnType<TaskBegin["find"]> {
-    return this.#begin.find(id, assistant, owner);
+  #find(id: string, to: Addressed): ReturnType<TaskBegin["find"]> {
+    return this.#begin.find(id, to);
   }
 
   #shown(id: string, history: number | undefined): Task {
@@ -207,5 +228,8 @@ function notCancelable(id: string, state: string): A2AFailure {
 /** Whether an error is the caller's, in the words of JSON-RPC. */
 export function asFailure(error: unknown): RpcFailure | undefined {
   if (error instanceof RpcFailure) return error;
+  const forbidden = asForbidden(error);
+  if (forbidden !== undefined) return forbidden;
+  if (error instanceof ApiError && error.status >= 500) return undefined;
   return error instanceof ApiError ? new RpcFailure(RPC.invalidParams, error.detail) : undefined;
 }

@@ -42,7 +42,8 @@ export class TaskEnds {
     }
     const before = tasks.find(id === true ? run.run_id : id);
     // A task that was cancelled stays so; and if another message has come, that one's run says how the task ends.
-    if (before === undefined || before.status.state !== "submitted" || before.runs.at(-1) !== run.run_id) return undefined;
+    if (before === undefined || before.status.state !== "submitted" || before.runs.at(-1) !== run.run_id)
+      return undefined;
     return this.consequence(before, outcomeOf(before, record, end, left), run.status);
   };
 
@@ -82,7 +83,11 @@ export class TaskEnds {
       run_status: runStatus,
     };
     return task.push.map((config) =>
-      deliveries.draft({ ...about, url: config.url }, pushBody(config.generation, { id, contextId, status, artifacts }), headersOf(config)),
+      deliveries.draft(
+        { ...about, url: config.url },
+        pushBody(config.generation, { id, contextId, status, artifacts }),
+        headersOf(config),
+      ),
     );
   }
 }
@@ -94,4 +99,3 @@ function headersOf({ token, scheme, credentials }: PushConfig): Record<string, s
     ...(scheme === undefined || credentials === undefined ? {} : { authorization: `${scheme} ${credentials}` }),
   };
 }
-

@@ -78,7 +78,12 @@ export class TaskViews {
     const { contextId, exchanges, end } = task;
     const stored = messagesIn(this.#options.values.data(contextId)).slice(0, end);
     const known = new Set(stored.map(({ id }) => id));
-    const messages = [...stored, ...this.activeRuns(task).flatMap(inputOf).filter(({ id }) => !known.has(id))];
+    const messages = [
+      ...stored,
+      ...this.activeRuns(task)
+        .flatMap(inputOf)
+        .filter(({ id }) => !known.has(id)),
+    ];
     return historyOf(contextId, messages, exchanges, limit);
   }
 

@@ -99,7 +99,10 @@ export class Client {
 
   /** Sends a POST and returns what comes, errors as well: for protocols that have errors of their own. */
   async exchange(path: string, options: RequestOptions): Promise<Exchange> {
-    const response = await this.#send<"stream">("POST", path, options, { responseType: "stream", ignoreResponseError: true });
+    const response = await this.#send<"stream">("POST", path, options, {
+      responseType: "stream",
+      ignoreResponseError: true,
+    });
     const body = response._data as unknown as AsyncIterable<Uint8Array> | undefined;
     return {
       status: response.status,

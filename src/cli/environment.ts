@@ -13,7 +13,11 @@ export const ENVIRONMENT: readonly (readonly [name: string, meaning: string])[] 
     "keys with commas between them, one of which every request to `dev` must show, but for `/ok`; `--api-key` and `--api-key-file` add to them",
   ],
   ["AGENT_SERVER_WEBHOOK_SECRET", "the secret of `webhooks listen`; `--secret` wins"],
-  ["AGENT_SERVER_PORT", "the port of `dev`; `--port` wins"],
+  ["AGENT_SERVER_PORT", "the port of `dev`, and the one that `doctor` looks at; `--port` wins"],
+  [
+    "XDG_CACHE_HOME",
+    "where `a2a send --continue` finds the last conversation with a server outside of the project; default: `~/.cache`",
+  ],
   ["AGENT_SERVER_DEBUG", "`1` prints a stack trace with an unexpected error"],
   ["NO_COLOR", "any value: no colour"],
   ["FORCE_COLOR", "`1`, `2` or `3`: colour even when the output is no terminal; `0`: none; wins over NO_COLOR"],
@@ -23,7 +27,10 @@ export const ENVIRONMENT: readonly (readonly [name: string, meaning: string])[] 
 /** Exit code, and when. */
 export const EXIT_CODES: readonly (readonly [code: number, meaning: string])[] = [
   [EXIT.ok, "done; also when a run waits at an interrupt"],
-  [EXIT.failed, "the run failed, the server refused the request, or `dev` could not start"],
+  [
+    EXIT.failed,
+    "the run failed, the server refused the request, `check` or `doctor` found an error, or `dev` could not start",
+  ],
   [EXIT.usage, "the command line or the config is wrong"],
   [EXIT.noServer, "no server answers, or the connection broke for good"],
   [EXIT.interrupted, "stopped by Ctrl-C"],

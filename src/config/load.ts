@@ -76,7 +76,11 @@ export async function loadProject(
 }
 
 /** The config of the platform's variables alone, in a folder that has no config file. */
-async function inspectEnv(cwd: string, processEnv: ProcessEnv, fallback: ProjectConfig | undefined): Promise<Inspection> {
+async function inspectEnv(
+  cwd: string,
+  processEnv: ProcessEnv,
+  fallback: ProjectConfig | undefined,
+): Promise<Inspection> {
   const usesFallback = fallback !== undefined && !processEnv["LANGSERVE_GRAPHS"]?.trim();
   const graphs = Object.fromEntries(
     (usesFallback ? fallback.graphs : []).map(({ id, file, exportName }) => [id, `${file}:${exportName}`]),

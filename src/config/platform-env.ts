@@ -32,7 +32,10 @@ export function withPlatformEnv(
   const fail = (message: string, hint: string): void => void diagnostics.push({ severity: "error", message, hint });
   const value: Record<string, unknown> = { ...source.value };
   /** Key → variable, and the names that it gives. */
-  const given = new Map<string, { readonly variable: string; readonly names: ReadonlySet<string>; readonly alone: boolean }>();
+  const given = new Map<
+    string,
+    { readonly variable: string; readonly names: ReadonlySet<string>; readonly alone: boolean }
+  >();
   for (const [variable, key] of PLATFORM_VARIABLES) {
     const text = textOf(env, variable);
     if (text === "") continue;
@@ -55,7 +58,10 @@ export function withPlatformEnv(
     given.set(key, { variable, names: new Set(Object.keys(block)), alone: !isRecord(written) });
   }
   if (textOf(env, REFUSED) !== "")
-    fail(`${REFUSED} asks for encryption of what is stored, which this version does not do.`, "Unset it to store without.");
+    fail(
+      `${REFUSED} asks for encryption of what is stored, which this version does not do.`,
+      "Unset it to store without.",
+    );
   if (given.size === 0) return { source, diagnostics };
   const variableOf = ([key, name]: readonly (string | number)[]): string | undefined => {
     const block = given.get(String(key));

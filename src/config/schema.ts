@@ -1,19 +1,7 @@
 // The one description of the config file: what it may hold, what this version does with each key, and the README's table.
 // Types, unknown keys, did-you-mean and warnings are all read from here, so they cannot drift apart.
 import { z } from "zod";
-import {
-  count,
-  flag,
-  free,
-  group,
-  headerFilter,
-  key,
-  keyMeta,
-  required,
-  text,
-  texts,
-  version,
-} from "./schema-keys.ts";
+import { count, flag, free, group, headerFilter, key, keyMeta, required, text, texts, version } from "./schema-keys.ts";
 import type { ConfigKey } from "./schema-keys.ts";
 import { keyRows, schemaIn } from "./schema-walk.ts";
 import type { ConfigPath } from "./source.ts";

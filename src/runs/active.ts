@@ -2,6 +2,7 @@
 import { timestamp } from "../ids.ts";
 import type { RunError, RunRecord, RunStatus } from "../resources/runs.ts";
 import type { CheckpointStore } from "../storage/checkpoints.ts";
+import { RunJournal } from "../storage/journal.ts";
 import type { EventLog } from "./events.ts";
 import type { RunObserver } from "./observer.ts";
 
@@ -41,13 +42,17 @@ export class ActiveRun {
   drain: (() => void) | undefined;
   /** The JSON of the newest state that the graph has shown. */
   valuesNow: (() => string | undefined) | undefined;
-  /** Wakes the queue when `notBefore` has come. */
-  timer: NodeJS.Timeout | undefined;
+  /** Calls off what wakes the queue when `notBefore` has come. */
+  callOff: (() => void) | undefined;
+  /** What it has written; undefined when nobody has to know, or it began before the server did. */
+  readonly journal: RunJournal | undefined;
 
-  constructor(record: RunRecord, checkpoints: CheckpointStore, log: EventLog) {
+  /** @param isNew whether nothing of it was executed by an earlier server. */
+  constructor(record: RunRecord, checkpoints: CheckpointStore, log: EventLog, isNew = true) {
     this.record = record;
     this.checkpoints = checkpoints;
     this.log = log;
+    this.journal = isNew && record.ephemeral !== true ? new RunJournal(record.run.thread_id) : undefined;
     this.stopped = new Promise((resolve) => {
       this.controller.signal.addEventListener("abort", () => resolve(undefined), { once: true });
     });

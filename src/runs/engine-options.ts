@@ -45,6 +45,8 @@ export interface EngineOptions {
   readonly apiUrl: () => string;
   /** A run failed; for the terminal. */
   readonly onFailure: (record: RunRecord, error: RunError, cause: unknown) => void;
+  /** Something went wrong beside a run, which goes on or ends all the same. */
+  readonly onError: (error: unknown) => void;
   /** Those for whom the end of a run has consequences. */
   readonly followers?: readonly RunFollower[];
   /** What others keep of threads. */

@@ -7,10 +7,10 @@ import { buffered } from "../storage/buffered.ts";
 import { CheckpointStore } from "../storage/checkpoints.ts";
 import { memoryDatabase } from "../storage/memory-driver.ts";
 import { ActiveRun, type RunEnd } from "./active.ts";
-import { ThreadChanges } from "./changes.ts";
+import { type BoundedWork, ThreadChanges } from "./changes.ts";
 import type { Caller, EngineOptions } from "./engine-options.ts";
 import { describeError, execute, type ExecutionEnd } from "./executor.ts";
-import { RunLedger } from "./ledger.ts";
+import { RunLedger, type StateChange } from "./ledger.ts";
 import { RunMaker } from "./making.ts";
 import { RunMetrics } from "./metrics.ts";
 import type { RunObserver } from "./observer.ts";
@@ -18,8 +18,9 @@ import { RunQueue } from "./queue.ts";
 import { recover, type Recovery } from "./recovery.ts";
 import { graphConfigurable, runMetadata, type RunRequest } from "./request.ts";
 import { errorJson, withInterrupts } from "./result.ts";
-import { CUT_OFF, park, PARKED, settle } from "./settle.ts";
-import { RunStreams } from "./streams.ts";
+import { CUT_OFF, park, settle } from "./settle.ts";
+import { RunStreams, vanishes } from "./streams.ts";
+import { shutDown } from "./shutdown.ts";
 import { headOf } from "./thread-events.ts";
 import { limitTime, timedOut } from "./timeout.ts";
 import { watchedEnd, watchFromNow, watchLate } from "./watch.ts";
@@ -39,8 +40,8 @@ export class RunEngine {
 
   constructor(options: EngineOptions) {
     this.#options = options;
-    this.#queue = new RunQueue(options.jobs, (run) => void this.#run(run));
-    this.#changes = new ThreadChanges(options.threads, this.#queue);
+    this.#queue = new RunQueue(options.jobs, (run) => void this.#run(run), options.clock);
+    this.#changes = new ThreadChanges({ ...options, queue: this.#queue });
     this.streams = new RunStreams({
       ...options,
       active: (runId) => this.#active.get(runId),
@@ -78,12 +79,13 @@ export class RunEngine {
     return made.map(({ record }) => this.#add(record));
   }
 
-  #add(record: RunRecord, read = false): ActiveRun {
+  #add(record: RunRecord, read = false, isNew = true): ActiveRun {
     const { checkpoints } = this.#options;
     const run = new ActiveRun(
       record,
       record.ephemeral ? new CheckpointStore(buffered(memoryDatabase()), true) : checkpoints,
       this.streams.log(record),
+      isNew,
     );
     if (read) run.log.expectReader();
     this.#active.set(run.id, run);
@@ -105,17 +107,19 @@ export class RunEngine {
         run.update("running");
         this.#ledger.changed(run.record);
       }
-      const { timeoutMs } = this.#options;
-      const inTime = limitTime(run, timeoutMs);
+      const { timeoutMs, clock } = this.#options;
+      const inTime = limitTime(run, timeoutMs, clock);
       end = await execute({
         record: run.record,
         version,
         ...kit,
         checkpoints: run.checkpoints,
+        journal: run.journal,
         store: this.#options.store,
         sink: run.log,
         observer: watchFromNow(run, this.#options.observers),
         signal: run.controller.signal,
+        wantsRest: () => run.stopReason === "interrupt",
         metadata: runMetadata(run.record, kit.runtime.version, this.#options.apiUrl()),
         configurable: graphConfigurable(run.record),
         onDrain: (drain) => {
@@ -138,32 +142,62 @@ export class RunEngine {
   #end(run: ActiveRun, end: ExecutionEnd): void {
     // A run that was rolled back or deleted has left already.
     if (this.#active.get(run.id) !== run) return;
-    let result: RunEnd | undefined;
+    let result = CUT_OFF;
+    try {
+      result = this.#store(run, end);
+    } finally {
+      this.#leave(run, result);
+    }
+  }
+
+  /** Stores how a run ended. What goes wrong on the way does not keep it from having ended. */
+  #store(run: ActiveRun, end: ExecutionEnd): RunEnd {
+    const parked = end.kind === "drained" || (end.kind === "aborted" && run.stopReason === "park");
     try {
       if (end.kind === "failed") {
-        this.#options.onFailure(run.record, end.error, end.cause);
+        this.#attempt(() => this.#options.onFailure(run.record, end.error, end.cause));
         // If events are stored, then together with the end of the run.
         run.log.push("error", JSON.stringify(end.error));
       }
-      if (end.kind === "done" && end.interrupts !== undefined) run.observer?.paused();
-      const parked = end.kind === "drained" || (end.kind === "aborted" && run.stopReason === "park");
-      result = parked ? park(run, this.#ledger) : settle(run, end, this.#ledger);
+      if (end.kind === "done" && end.interrupts !== undefined) this.#attempt(() => run.observer?.paused());
+      return parked ? park(run, this.#ledger) : settle(run, end, this.#ledger);
     } catch (error) {
+      this.#attempt(() => this.#options.onError(error));
+      const failure = describeError(error);
+      // What it left cannot be shown, for one.
+      if (!parked && end.kind !== "failed") return this.#store(run, { kind: "failed", error: failure, cause: error });
       // Storage fails: whoever waits must learn it, and the next start finds the run as it was stored last.
-      result = { status: "error", json: errorJson(describeError(error)) };
-    } finally {
-      this.#leave(run, result ?? CUT_OFF);
+      return { status: "error", json: errorJson(failure) };
     }
   }
 
   #leave(run: ActiveRun, end: RunEnd): void {
+    const { observers } = this.#options;
     this.#active.delete(run.id);
     this.metrics.left(end.status, run.begunAt);
-    this.streams.ended(run, end);
-    watchedEnd(run, end, this.#options.observers);
+    this.#attempt(() => this.streams.ended(run, end));
+    this.#attempt(() => watchedEnd(run, end, observers));
+    if (vanishes(run, end)) this.#threadGone(run.threadId);
     run.resolveEnd(end);
-    run.checkpoints.rest(run.threadId);
+    this.#attempt(() => run.checkpoints.rest(run.threadId));
     this.#queue.remove(run);
+  }
+
+  /** A thread is not there any more: nobody follows it. */
+  #threadGone(threadId: string): void {
+    const { observers, belongings } = this.#options;
+    this.#attempt(() => this.streams.feeds.end(threadId));
+    this.#attempt(() => observers?.threadDeleted(threadId));
+    this.#attempt(() => belongings?.threadDeleted(threadId));
+  }
+
+  /** Does what concerns others, and must not keep a run from leaving. */
+  #attempt(step: () => void): void {
+    try {
+      step();
+    } catch (error) {
+      this.#options.onError(error);
+    }
   }
 
   /** Stops a run that has not ended, whether it runs or waits. */
@@ -171,7 +205,7 @@ export class RunEngine {
     if (reason === "rollback") {
       // Its records go at once; whatever the graph still does has nowhere to go.
       run.stop(reason);
-      this.#ledger.rolledBack(run.record);
+      this.#ledger.rolledBack(run.record, run.journal);
       const json = withInterrupts(this.#options.values.json(run.threadId), undefined);
       this.#leave(run, { status: "interrupted", json });
     } else if (run.started) run.stop(reason);
@@ -253,10 +287,9 @@ export class RunEngine {
     this.streams.dropped(runId);
   }
 
-  /** Resolves when no change of a thread from outside is under way. */
-  async settled(threadId: string): Promise<void> {
-    for (let changes = this.#changes.settled(threadId); changes; changes = this.#changes.settled(threadId))
-      await changes;
+  /** Whether a thread is being changed from outside of a run. */
+  isChanging(threadId: string): boolean {
+    return this.#changes.has(threadId);
   }
 
   /** What a thread is, or would be if its runs were stopped now. @throws ApiError 404 */
@@ -269,31 +302,39 @@ export class RunEngine {
   }
 
   /**
-   * Deletes a thread with its runs and checkpoints, in one batch; runs that have not ended are stopped.
-   * @param wanted asked right before. @returns whether it was. @throws ApiError 404
+   * Deletes a thread with its runs and checkpoints, in one batch; runs that have not ended are stopped, changes given up.
+   * @throws ApiError 404
    */
-  async deleteThread(threadId: string, wanted: () => boolean = () => true): Promise<boolean> {
-    await this.settled(threadId);
+  async deleteThread(threadId: string): Promise<void> {
     if (this.#options.threads.find(threadId) === undefined) throw threadNotFound(threadId);
-    if (!wanted()) return false;
     const lane = this.#queue.lane(threadId).toReversed();
     for (const run of lane) run.stop("rollback");
     this.#ledger.threadDeleted(threadId);
     for (const run of lane) this.#leave(run, { status: "interrupted", json: "{}" });
+    this.#changes.giveUp(threadId);
     this.streams.threadDropped(threadId);
-    this.#options.observers?.threadDeleted(threadId);
-    this.#options.belongings?.threadDeleted(threadId);
-    return true;
+    this.#threadGone(threadId);
   }
 
   /**
    * Changes a thread from outside a run: one change at a time, none while a run is there, and no run starts meanwhile.
-   * @throws ApiError 404 unknown thread; 409 busy.
+   * @param change is given up when its signal is aborted, and must store nothing then: its time is over, or the thread is deleted.
+   * @throws ApiError 404 unknown thread; 409 busy; 422 its time is over; 503 the server stops.
    */
-  async update<T>(threadId: string, change: () => Promise<T>): Promise<T> {
+  async update<T>(threadId: string, change: BoundedWork<T>): Promise<T> {
     const made = await this.#changes.make(threadId, change);
     this.streams.feeds.changed(threadId);
     return made;
+  }
+
+  /** Does work that calls the user's code and is about no thread that is there, in the time that a change has. @throws ApiError 422; 503 */
+  bounded<T>(work: BoundedWork<T>): Promise<T> {
+    return this.#changes.bounded(work);
+  }
+
+  /** Stores a change of a thread's state; inside `update`. */
+  stateChanged(threadId: string, change: StateChange): void {
+    this.#ledger.stateChanged(threadId, change);
   }
 
   /** Queues what had not ended when the server stopped; at start, before requests come in. */
@@ -303,7 +344,7 @@ export class RunEngine {
     logs.load();
     const found = recover(
       { ...this.#options, ledger: this.#ledger },
-      (record) => void this.#add(record),
+      (record) => void this.#add(record, false, false),
       (record) => {
         this.#options.onFailure(record, record.error!, undefined);
         logs.givenUp(record);
@@ -318,23 +359,9 @@ export class RunEngine {
    * @returns how many runs finished meanwhile, and how many go on at the next start; runs that are not stored are cut off.
    */
   async stop(graceMs: number): Promise<{ finished: number; parked: number }> {
-    this.#queue.stop();
-    const runs = [...this.#active.values()];
-    const running = runs.filter((run) => run.started);
-    // One that is not stored cannot go on later, so it is left to finish.
-    for (const run of running) if (run.record.ephemeral !== true) run.drain?.();
-    let timer: NodeJS.Timeout | undefined;
-    const grace = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, graceMs);
-    });
-    await Promise.race([Promise.all(running.map((run) => run.ended)), grace]);
-    clearTimeout(timer);
-    for (const run of running) if (this.#active.has(run.id)) run.stop("park");
-    for (const run of this.#active.values())
-      if (!run.started) this.#leave(run, run.record.ephemeral ? CUT_OFF : PARKED);
-    const all = await Promise.all(runs.map((run) => run.ended));
+    const leave = (run: ActiveRun, end: RunEnd): void => this.#leave(run, end);
+    const counts = await shutDown({ queue: this.#queue, changes: this.#changes, active: this.#active, leave }, graceMs);
     this.streams.stop();
-    const count = (end: (end: RunEnd) => boolean): number => all.filter(end).length;
-    return { finished: count((end) => end !== PARKED && end !== CUT_OFF), parked: count((end) => end === PARKED) };
+    return counts;
   }
 }

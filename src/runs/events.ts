@@ -59,6 +59,7 @@ export class EventLog implements Source {
   #hadReader = false;
   #leftEarly = false;
   #closed = false;
+  #goesOn = false;
 
   /** @param next id of the first event. @param maxChars characters kept at most. */
   constructor(next = 0, maxChars: number = MAX_LOG_CHARS) {
@@ -145,9 +146,15 @@ export class EventLog implements Source {
     this.tap?.put(RUN_DONE, data(), "done");
   }
 
-  /** No more events; readers end when they have read what there is. @param _over false when the run goes on at the next start. */
-  close(_over = true): void {
+  /** Closed only because the server stops. */
+  get goesOn(): boolean {
+    return this.#goesOn;
+  }
+
+  /** No more events; readers end when they have read what there is. @param over false when the run goes on at the next start. */
+  close(over = true): void {
     this.#closed = true;
+    this.#goesOn = !over;
     for (const reader of this.readers) reader.wake();
   }
 

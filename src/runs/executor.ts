@@ -3,9 +3,11 @@
 import type { GraphVersion, LangGraphRuntime, RunnableGraph } from "../graphs/types.ts";
 import type { Json } from "../resources/json.ts";
 import type { RunError, RunRecord } from "../resources/runs.ts";
-import type { CheckpointStore, StoredCheckpoint } from "../storage/checkpoints.ts";
+import type { CheckpointStore } from "../storage/checkpoints.ts";
 import type { Codec } from "../storage/codec.ts";
+import type { RunJournal } from "../storage/journal.ts";
 import type { SaverFactory } from "../storage/saver.ts";
+import { reachedBefore } from "./beginning.ts";
 import { bindGraph } from "./bind.ts";
 import { standsAtBreakpoint } from "./breakpoint.ts";
 import { ChunkEvents, graphModes, type EventSink } from "./chunks.ts";
@@ -22,11 +24,15 @@ export interface Execution {
   readonly codec: Codec;
   readonly makeSaver: SaverFactory;
   readonly checkpoints: CheckpointStore;
+  /** Where it is noted what the run writes. */
+  readonly journal: RunJournal | undefined;
   readonly store: unknown;
   readonly sink: EventSink;
   /** Who watches the run as a series of protocol v2 events, if anybody does. */
   readonly observer?: RunObserver | undefined;
   readonly signal: AbortSignal;
+  /** Asked when the signal was aborted: whether it is worth finding out if the graph had come to its end by then. */
+  readonly wantsRest: () => boolean;
   /** Metadata that every part of the run carries. */
   readonly metadata: Json;
   /** Settings that every part of the run carries: ids of run, thread, graph and assistant among them. */
@@ -45,7 +51,11 @@ export type ExecutionEnd =
       readonly interrupts: readonly string[] | undefined;
     }
   | { readonly kind: "failed"; readonly error: RunError; readonly cause: unknown }
-  | { readonly kind: "aborted" }
+  | {
+      readonly kind: "aborted";
+      /** It was stopped behind its last step: nothing was left to do. */
+      readonly atEnd?: boolean;
+    }
   | { readonly kind: "drained" };
 
 /** Executes the run; never rejects. It returns as soon as the signal aborts, even if the graph does not heed it. */
@@ -56,13 +66,31 @@ export async function execute(execution: Execution): Promise<ExecutionEnd> {
   const aborted = new Promise<ExecutionEnd>((resolve) => {
     signal.addEventListener("abort", () => resolve({ kind: "aborted" }), { once: true });
   });
-  const isAbandoned = (): boolean => abandoned || signal.aborted;
-  const end = await Promise.race([stream(execution, isAbandoned), aborted]);
+  const watch: Watch = { isAbandoned: () => abandoned || signal.aborted, bound: undefined };
+  const end = await Promise.race([stream(execution, watch), aborted]);
   abandoned = true;
-  return signal.aborted ? { kind: "aborted" } : end;
+  if (!signal.aborted) return end;
+  return { kind: "aborted", atEnd: execution.wantsRest() && (await hasNoNext(execution, watch.bound)) };
 }
 
-async function stream(execution: Execution, isAbandoned: () => boolean): Promise<ExecutionEnd> {
+/** What is known of an execution outside of it. */
+interface Watch {
+  readonly isAbandoned: () => boolean;
+  /** The graph, as soon as there is one. */
+  bound: RunnableGraph | undefined;
+}
+
+/** Whether the run has left a state from which nothing comes next. */
+async function hasNoNext({ record, checkpoints }: Execution, graph: RunnableGraph | undefined): Promise<boolean> {
+  const { thread_id, run_id } = record.run;
+  if (graph === undefined || checkpoints.get(thread_id, "")?.record.d !== run_id) return false;
+  // A channel of the user's own may fail.
+  const state = await graph.getState({ configurable: { thread_id } }).catch(() => undefined);
+  return state?.next.length === 0;
+}
+
+async function stream(execution: Execution, watch: Watch): Promise<ExecutionEnd> {
+  const { isAbandoned } = watch;
   const { record, codec, runtime, sink, signal } = execution;
   const { kwargs } = record.run;
   let observation: Observation | undefined;
@@ -71,21 +99,20 @@ async function stream(execution: Execution, isAbandoned: () => boolean): Promise
     const resumed = reached !== undefined;
     const config = runConfig(execution, resumed);
     const graph = await execution.version.resolve(config);
-    const saver = guardSaver(
-      execution.makeSaver({
-        store: execution.checkpoints,
-        codec,
-        sync: kwargs.durability === "sync",
-        writer: {
-          run: { id: record.run.run_id, attempt: record.attempt },
-          context: { metadata: sharedMetadata(execution.metadata), ...visibleChannels(graph, codec) },
-        },
-      }),
+    const saver = execution.makeSaver({
+      store: execution.checkpoints,
+      codec,
+      sync: kwargs.durability === "sync",
+      writer: {
+        run: { id: record.run.run_id, attempt: record.attempt },
+        context: { metadata: sharedMetadata(execution.metadata), ...visibleChannels(graph, codec) },
+      },
+      journal: execution.journal,
       isAbandoned,
-    );
+    });
     const control = runControl(runtime);
     if (control !== undefined) execution.onDrain(() => control.requestDrain());
-    const bound = bindGraph(graph, saver, execution.store);
+    const bound = (watch.bound = bindGraph(graph, saver, execution.store));
     if (resumed && (await standsAtBreakpoint(bound, kwargs, reached))) {
       return { kind: "done", valuesJson: undefined, interrupts: [] };
     }
@@ -163,27 +190,9 @@ function takeChunk(events: ChunkEvents, chunk: unknown, subgraphs: boolean): voi
   else events.chunk([], chunk[0] as string, chunk[1]);
 }
 
-/** The checkpoint that an earlier execution of this run got to: it goes on from there and takes no input again. */
-function reachedBefore({ record, checkpoints }: Execution): StoredCheckpoint | undefined {
-  const latest = checkpoints.get(record.run.thread_id, "");
-  return latest?.record.d === record.run.run_id ? latest : undefined;
-}
-
 /** The metadata that all runs like this one have. */
 function sharedMetadata({ run_id: _run, run_attempt: _attempt, ...shared }: Json): Json {
   return shared;
-}
-
-/** Keeps an execution that was given up from writing into the thread of its successors. */
-function guardSaver<T extends { put: unknown; putWrites: unknown }>(saver: T, isAbandoned: () => boolean): T {
-  const guard = (method: (...args: unknown[]) => unknown) =>
-    function (this: unknown, ...args: unknown[]) {
-      if (isAbandoned()) throw new Error("the run was cancelled");
-      return method.apply(saver, args);
-    };
-  saver.put = guard(saver.put as (...args: unknown[]) => unknown);
-  saver.putWrites = guard(saver.putWrites as (...args: unknown[]) => unknown);
-  return saver;
 }
 
 /** LangGraph's control of a run, from 1.3 on. */

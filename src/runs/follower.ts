@@ -31,18 +31,27 @@ export const belongingsOf = (all: readonly ThreadBelongings[]): ThreadBelongings
   },
 });
 
-/** What all followers have to store. */
+/** What all followers have to store. One that throws is reported, and the run ends without what it had to store. */
 export function consequences(
   followers: readonly RunFollower[],
   record: RunRecord,
   end: RunEnd,
   thread: ThreadStatus,
+  report: (error: unknown) => void,
 ): Consequence {
-  const found = followers.flatMap((follow) => follow(record, end, thread) ?? []);
+  const attempt = <T>(step: () => T): T | undefined => {
+    try {
+      return step();
+    } catch (error) {
+      report(error);
+      return undefined;
+    }
+  };
+  const found = followers.flatMap((follow) => attempt(() => follow(record, end, thread)) ?? []);
   return {
     writes: found.flatMap(({ writes }) => writes),
     committed: () => {
-      for (const { committed } of found) committed();
+      for (const { committed } of found) attempt(committed);
     },
   };
 }

@@ -6,6 +6,7 @@ import type { ThreadRecord, Threads, ThreadStatus } from "../resources/threads.t
 import type { BufferedDatabase } from "../storage/buffered.ts";
 import type { CheckpointStore } from "../storage/checkpoints.ts";
 import type { Write } from "../storage/database.ts";
+import type { RunJournal } from "../storage/journal.ts";
 import { keys } from "../storage/keys.ts";
 import type { ActiveRun, RunEnd } from "./active.ts";
 import { consequences, type RunFollower, type ThreadBelongings } from "./follower.ts";
@@ -23,10 +24,17 @@ export interface LedgerOptions {
   readonly logs: StoredLogs;
   /** Those for whom the end of a run has consequences. */
   readonly followers: readonly RunFollower[];
+  /** Told what goes wrong with them. */
+  readonly onError: (error: unknown) => void;
   /** What others keep of threads. */
   readonly belongings?: ThreadBelongings | undefined;
-  /** Runs of a thread that have not ended, but for one. */
-  readonly others: (threadId: string, runId: string) => readonly ActiveRun[];
+  /** Runs of a thread that have not ended, but for one if it is named. */
+  readonly others: (threadId: string, runId?: string) => readonly ActiveRun[];
+}
+
+/** A change of a thread's state from outside: what is to be stored of it, and what the thread shows then. */
+export interface StateChange extends Pick<ThreadRecord, "status" | "interrupts"> {
+  readonly writes: readonly Write[];
 }
 
 export class RunLedger {
@@ -76,17 +84,20 @@ export class RunLedger {
     if (!record.ephemeral) this.#options.db.write([this.#options.runs.writeOf(record)]);
   }
 
-  /** The end of a run, with the thread's status if no other run follows. */
-  ended({ hidden: _hidden, ...record }: RunRecord, status: ThreadStatus, end: RunEnd): void {
+  /**
+   * The end of a run, with the thread's status if no other run follows.
+   * @param journal undefined for a run that began before the server did.
+   */
+  ended({ hidden: _hidden, ...record }: RunRecord, status: ThreadStatus, end: RunEnd, journal?: RunJournal): void {
     if (record.ephemeral) return;
-    const { db, threads, runs, checkpoints, followers } = this.#options;
-    const follow = consequences(followers, record, end, status);
+    const { db, threads, runs, checkpoints, followers, onError } = this.#options;
+    const follow = consequences(followers, record, end, status, onError);
     if (record.deleteAfter) {
       this.#drop(record, [...this.#keptEnd(record, end), ...follow.writes]);
       return follow.committed();
     }
     const { thread_id: threadId, run_id } = record.run;
-    const answered = mayHaveAnswered(record) ? checkpoints.forgetUndo(threadId, run_id) : [];
+    const answered = journal?.changedEarlier === false ? [] : checkpoints.forgetUndo(threadId, run_id);
     const writes: Write[] = [runs.writeOf(record), { key: keys.queued(run_id), value: undefined }, ...answered];
     writes.push(...follow.writes);
     const thread = threads.find(threadId);
@@ -121,14 +132,24 @@ export class RunLedger {
     return changed.map((run) => this.#options.runs.writeOf(run.record));
   }
 
-  /** Takes back everything that a run did. */
-  rolledBack(record: RunRecord): void {
+  /** The state of a thread was changed from outside of a run. Runs that were created meanwhile find it as the change made it. */
+  stateChanged(threadId: string, { writes, status, interrupts }: StateChange): void {
+    const { threads, checkpoints, others } = this.#options;
+    const { error: _error, ...head } = threads.get(threadId);
+    const runs = others(threadId);
+    const all = [...writes, ...this.#nowBefore(runs, status)];
+    this.#putThread({ ...head, interrupts }, runs.length > 0 ? "busy" : status, all, true);
+    checkpoints.forget(threadId);
+  }
+
+  /** Takes back everything that a run did. @param journal undefined for a run that began before the server did. */
+  rolledBack(record: RunRecord, journal?: RunJournal): void {
     if (record.ephemeral) return;
     const { threads, runs, checkpoints, logs } = this.#options;
     const { thread_id: threadId, run_id: runId } = record.run;
     const events = logs.deletion(runId);
     if (record.stateless) return this.#drop(record, events);
-    const writes = [...runs.deletion(threadId, runId), ...rollbackWrites(checkpoints, threadId, runId), ...events];
+    const writes = [...runs.deletion(threadId, runId), ...rollbackWrites(checkpoints, threadId, runId, journal), ...events];
     const changes = new Map(writes.map(({ key, value }) => [key, value]));
     const interrupts = interruptsOf(checkpoints, threadId, runId, changes);
     const before = record.before ?? (Object.keys(interrupts).length > 0 ? "interrupted" : "idle");
@@ -146,13 +167,13 @@ export class RunLedger {
 
   /** A thread goes with everything that belongs to it. */
   threadDeleted(threadId: string): void {
-    const { logs, belongings } = this.#options;
-    this.#dropThread(threadId, [...logs.deletionOf(threadId), ...(belongings?.deletionOf(threadId) ?? [])]);
+    this.#dropThread(threadId, this.#options.logs.deletionOf(threadId));
   }
 
   #dropThread(threadId: string, more: readonly Write[]): void {
-    const { db, threads, runs, checkpoints } = this.#options;
-    db.write([...more, ...threads.deletion(threadId), ...runs.deletionOf(threadId), ...checkpoints.deletion(threadId)]);
+    const { db, threads, runs, checkpoints, belongings } = this.#options;
+    const deletions = [...threads.deletion(threadId), ...runs.deletionOf(threadId), ...checkpoints.deletion(threadId)];
+    db.write([...more, ...(belongings?.deletionOf(threadId) ?? []), ...deletions]);
     threads.removed(threadId);
     checkpoints.forget(threadId);
   }
@@ -187,8 +208,3 @@ export class RunLedger {
 /** What a run keeps of the status that its thread has without it. */
 export const beforeRun = (status: ThreadStatus): RunRecord["before"] =>
   status === "interrupted" || status === "error" ? status : undefined;
-
-/** Whether a run may have changed what waits at checkpoints of earlier runs: only one that takes no input does. */
-function mayHaveAnswered({ run }: RunRecord): boolean {
-  return run.kwargs.command !== undefined || run.kwargs.input === undefined || run.kwargs.input === null;
-}

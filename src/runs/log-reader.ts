@@ -13,6 +13,8 @@ export interface Chunk {
 export interface Source {
   /** No more events will come. */
   readonly closed: boolean;
+  /** It is closed only because the server stops: what it tells of goes on at the next start. */
+  readonly goesOn?: boolean;
   /** Id of the next event. */
   readonly end: number;
   /** Frames from a cursor on: a piece of what there is. @throws Error when the storage that they are in fails. */
@@ -63,6 +65,11 @@ export class LogReader {
   /** Everything has been read, and nothing more will come. */
   get ended(): boolean {
     return this.#log.closed && this.caughtUp;
+  }
+
+  /** What is read is not over: the client is to come back when the server is there again. */
+  get goesOn(): boolean {
+    return this.#log.goesOn === true;
   }
 
   /** The reader was too slow for the log's bound: events that it has not read are gone. */

@@ -1,5 +1,6 @@
 // From a request to a new run: which assistant and thread it is for, whether the thread is free for it, and how it will be kept.
 import { ApiError } from "../errors.ts";
+import type { Clock } from "../ids.ts";
 import type { Assistants } from "../resources/assistants.ts";
 import type { RunRecord } from "../resources/runs.ts";
 import { threadNotFound, type ThreadRecord, type Threads } from "../resources/threads.ts";
@@ -16,6 +17,7 @@ export interface MakerOptions {
   readonly assistants: Assistants;
   readonly checkpoints: CheckpointStore;
   readonly queue: RunQueue;
+  readonly clock: Clock;
   /** Whether graphs have been loaded, so that a run that is started runs at once. */
   readonly loaded: () => boolean;
   /** Stops a run in favour of a new one. */
@@ -43,7 +45,7 @@ export class RunMaker {
    * @throws ApiError 404 unknown thread, assistant or checkpoint; 409 when the thread is busy and the strategy is `reject`.
    */
   make(threadId: string | undefined, request: RunRequest, caller: Caller | "batch"): MadeRun {
-    const { threads, assistants, queue, loaded } = this.#options;
+    const { threads, assistants, queue, clock, loaded } = this.#options;
     const { mayUse } = request;
     const assistant = assistants.forRun(request.assistant_id, mayUse?.assistant);
     if (threadId !== undefined) {
@@ -61,6 +63,7 @@ export class RunMaker {
     const record = newRun(request, assistant, thread, {
       stateless: threadId === undefined,
       before: ahead === undefined ? beforeRun(thread.status) : ahead.record.before,
+      now: clock.now(),
       // Not all of a batch may find a place.
       startsNow:
         caller !== "batch" && loaded() && request.after_seconds === undefined && queue.isFree(thread.thread_id),

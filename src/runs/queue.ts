@@ -1,26 +1,26 @@
 // Which run may run: one at a time per thread, in the order of receipt among those that are due, and so many at once over all
 // threads.
 // Nothing polls: a place that becomes free, and a time that has come, wake exactly the runs that waited for it.
+import type { Timers } from "../clock.ts";
 import type { ActiveRun } from "./active.ts";
-
-/** setTimeout takes no longer delays. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
 
 export class RunQueue {
   readonly #lanes = new Map<string, ActiveRun[]>();
   readonly #jobs: number;
   readonly #start: (run: ActiveRun) => void;
-  /** Heads of lanes that are ready but found no place. */
-  #ready: ActiveRun[] = [];
+  readonly #clock: Timers;
+  /** Threads on which a run is ready but found no place, those that wait longest first. */
+  readonly #ready = new Set<string>();
   #running = 0;
   #stopped = false;
   /** Threads on which no run may start for now. */
   readonly #held = new Set<string>();
 
   /** @param jobs how many runs may run at once. @param start begins a run; it must call `ended` some time. */
-  constructor(jobs: number, start: (run: ActiveRun) => void) {
+  constructor(jobs: number, start: (run: ActiveRun) => void, clock: Timers) {
     this.#jobs = jobs;
     this.#start = start;
+    this.#clock = clock;
   }
 
   /** How many runs run now, and how many may. */
@@ -48,12 +48,15 @@ export class RunQueue {
 
   /** Takes a run out, because it ended or must not start. */
   remove(run: ActiveRun): void {
-    clearTimeout(run.timer);
+    run.callOff?.();
     const lane = this.#lanes.get(run.threadId);
     const at = lane?.indexOf(run) ?? -1;
     if (lane === undefined || at < 0) return;
     lane.splice(at, 1);
-    if (lane.length === 0) this.#lanes.delete(run.threadId);
+    if (lane.length === 0) {
+      this.#lanes.delete(run.threadId);
+      this.#ready.delete(run.threadId);
+    }
     if (run.started) {
       this.#running--;
       this.#fill();
@@ -64,7 +67,7 @@ export class RunQueue {
   /** Starts nothing any more. */
   stop(): void {
     this.#stopped = true;
-    for (const lane of this.#lanes.values()) for (const run of lane) clearTimeout(run.timer);
+    for (const lane of this.#lanes.values()) for (const run of lane) run.callOff?.();
   }
 
   /** Lets no run start on a thread until the answer is called. */
@@ -79,31 +82,31 @@ export class RunQueue {
   #wake(threadId: string): void {
     const next = this.#next(threadId);
     if (next === undefined) return;
-    const delay = (next.record.notBefore ?? 0) - Date.now();
-    if (delay > 0) {
-      clearTimeout(next.timer);
-      next.timer = setTimeout(() => this.#wake(threadId), Math.min(delay, MAX_TIMER_MS)).unref();
-      return;
-    }
-    if (this.#running < this.#jobs) this.#begin(next);
-    else if (!this.#ready.includes(next)) this.#ready.push(next);
+    const { notBefore } = next.record;
+    if (notBefore !== undefined && notBefore > this.#clock.now()) {
+      next.callOff?.();
+      next.callOff = this.#clock.at(notBefore, () => this.#wake(threadId));
+    } else if (this.#running < this.#jobs) this.#begin(next);
+    else this.#ready.add(threadId);
   }
 
   /** The run that is to start next on a thread: the first that is due, else the one that is due first. */
   #next(threadId: string): ActiveRun | undefined {
     const lane = this.lane(threadId);
     if (this.#stopped || this.#held.has(threadId) || lane.some(({ started }) => started)) return undefined;
-    const now = Date.now();
+    const now = this.#clock.now();
     const due = lane.find(({ record }) => (record.notBefore ?? 0) <= now);
     return due ?? lane.toSorted((a, b) => a.record.notBefore! - b.record.notBefore!)[0];
   }
 
   /** Gives free places to those that waited longest. */
   #fill(): void {
-    while (this.#running < this.#jobs && this.#ready.length > 0 && !this.#stopped) {
-      // Another of the thread may have become due meanwhile.
-      const next = this.#next(this.#ready.shift()!.threadId);
-      if (next !== undefined && (next.record.notBefore ?? 0) <= Date.now()) this.#begin(next);
+    for (const threadId of this.#ready) {
+      if (this.#running >= this.#jobs || this.#stopped) return;
+      this.#ready.delete(threadId);
+      // What was ready may have been taken out, and another of the thread have become due.
+      const next = this.#next(threadId);
+      if (next !== undefined && (next.record.notBefore ?? 0) <= this.#clock.now()) this.#begin(next);
     }
   }
 

@@ -77,6 +77,8 @@ export function newRun(
     readonly startsNow: boolean;
     /** What the thread is without the run, if it is not idle. */
     readonly before: RunRecord["before"];
+    /** Now, in milliseconds since the epoch, by the clock of the queue. */
+    readonly now: number;
   },
 ): RunRecord {
   const now = timestamp();
@@ -132,7 +134,7 @@ export function newRun(
     ...(request.once === undefined ? {} : { once: request.once }),
     ...(request.protocol === true ? { protocol: true } : {}),
     ...(request.task === undefined ? {} : { task: request.task }),
-    ...(request.after_seconds === undefined ? {} : { notBefore: Date.now() + request.after_seconds * 1000 }),
+    ...(request.after_seconds === undefined ? {} : { notBefore: place.now + request.after_seconds * 1000 }),
   };
 }
 

@@ -28,20 +28,21 @@ export function settle(run: ActiveRun, end: ExecutionEnd, ledger: RunLedger): Ru
     const status = run.stopReason === "timeout" ? "timeout" : "error";
     run.update(status, end.error);
     const result = { status, json: errorJson(end.error), startedAt } as const;
-    ledger.ended(run.record, "error", result);
+    ledger.ended(run.record, "error", result, run.journal);
     return result;
   }
   const json = values ?? run.checkpoints.newestValuesJson(run.threadId) ?? "{}";
   if (end.kind === "done") {
     run.update("success");
     const result = { status: "success", json: withInterrupts(json, end.interrupts), startedAt } as const;
-    ledger.ended(run.record, end.interrupts === undefined ? "idle" : "interrupted", result);
+    ledger.ended(run.record, end.interrupts === undefined ? "idle" : "interrupted", result, run.journal);
     return result;
   }
   run.update("interrupted");
-  const status = latest?.record.d === run.id ? "interrupted" : ledger.statusWithout(run.record);
+  const cutOff = end.kind === "aborted" && end.atEnd === true ? "idle" : "interrupted";
+  const status = latest?.record.d === run.id ? cutOff : ledger.statusWithout(run.record);
   const result = { status: "interrupted", json: withInterrupts(json, undefined), startedAt } as const;
-  ledger.ended(run.record, status, result);
+  ledger.ended(run.record, status, result, run.journal);
   return result;
 }
 

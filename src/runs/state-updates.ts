@@ -1,10 +1,16 @@
-// Changes of thread states from outside: values as if a node had returned them, imported histories, metadata of a checkpoint.
+// Changes of thread states from outside: values as if a node had returned them, imported histories, metadata of a checkpoint. What an update
+// writes is staged and stored in one batch with the thread that shows it: it may fail or be given up anywhere in between, and readers see
+// the thread as it was before until it is done.
 import { ApiError } from "../errors.ts";
 import type { GraphRunConfig, GraphVersion, RunnableGraph } from "../graphs/types.ts";
 import type { Json } from "../resources/json.ts";
-import type { Threads } from "../resources/threads.ts";
+import type { ThreadRecord, Threads } from "../resources/threads.ts";
 import { packCheckpoint } from "../storage/checkpoint-record.ts";
+import { CheckpointStore } from "../storage/checkpoints.ts";
 import { keys } from "../storage/keys.ts";
+import { StagedDatabase } from "../storage/staged.ts";
+import type { BoundedWork } from "./changes.ts";
+import type { StateChange } from "./ledger.ts";
 import { interruptsOf } from "./result.ts";
 import { checkpointConfig } from "./run-config.ts";
 import { stateGraph, type StateGraphOptions } from "./state-graph.ts";
@@ -12,8 +18,12 @@ import { stateGraph, type StateGraphOptions } from "./state-graph.ts";
 export interface StateUpdateOptions extends StateGraphOptions {
   readonly threads: Threads;
   readonly graph: (id: string) => Promise<GraphVersion>;
-  /** Makes a change while nothing else happens on a thread. */
-  readonly exclusive: <T>(threadId: string, change: () => Promise<T>) => Promise<T>;
+  /** Makes a change while nothing else happens on a thread, for as long as a change may take. */
+  readonly exclusive: <T>(threadId: string, change: BoundedWork<T>) => Promise<T>;
+  /** Does work that is about no thread that is there, for as long as a change may take. */
+  readonly bounded: <T>(work: BoundedWork<T>) => Promise<T>;
+  /** Stores the change of a thread. */
+  readonly stateChanged: (threadId: string, change: StateChange) => void;
 }
 
 /** One superstep of updates to import. */
@@ -36,6 +46,9 @@ const RESERVED = new Set([
   "run_attempt",
 ]);
 
+/** What changes a state through its graph. @returns the config of the new checkpoint. */
+type GraphChange = (graph: RunnableGraph) => Promise<GraphRunConfig>;
+
 export class StateUpdates {
   readonly #options: StateUpdateOptions;
 
@@ -46,28 +59,54 @@ export class StateUpdates {
   /**
    * Changes a thread's state as if a node had returned `values`.
    * @returns the reference of the new checkpoint.
-   * @throws ApiError 400 the thread has no graph; 404; 409 busy; 422 LangGraph refuses the update.
+   * @throws ApiError 400 the thread has no graph; 404; 409 busy; 422 LangGraph refuses the update, or it takes too long; 503 the server stops.
    */
-  async make(
+  make(
     threadId: string,
     update: { values: unknown; asNode?: string | undefined; checkpoint?: Json | undefined },
   ): Promise<Json> {
+    const { threads, exclusive, stateChanged } = this.#options;
     const config = { configurable: { thread_id: threadId, ...checkpointConfig(update.checkpoint) } };
-    return this.#exclusive(threadId, config, (graph) => graph.updateState(config, update.values, update.asNode));
+    return exclusive(threadId, async (signal) => {
+      const staged = await this.#stage(threads.get(threadId), config, (graph) =>
+        graph.updateState(config, update.values, update.asNode),
+      );
+      signal.throwIfAborted();
+      stateChanged(threadId, staged.change);
+      return { thread_id: threadId, checkpoint_ns: "", ...checkpointConfig(staged.at.configurable) };
+    });
   }
 
-  /** Applies imported supersteps in their order. Throws as `make` does. */
-  async importSupersteps(threadId: string, supersteps: readonly SuperstepUpdates[]): Promise<Json> {
+  /**
+   * Creates a thread with a history: supersteps of updates in their order. The thread is there when all of it is, and never with less.
+   * @param draft the thread without it.
+   * @returns the thread; undefined when somebody else has made it meanwhile.
+   * @throws ApiError 400 the thread has no graph; 404; 422; 503, as `make` does.
+   */
+  importThread(draft: ThreadRecord, supersteps: readonly SuperstepUpdates[]): Promise<ThreadRecord | undefined> {
+    const { threads, checkpoints, bounded, kit } = this.#options;
+    const threadId = draft.thread_id;
     const config = { configurable: { thread_id: threadId } };
-    const { runtime } = await this.#options.kit();
-    const Command = runtime.langgraph["Command"] as new (fields: Json) => unknown;
-    const steps = supersteps.map(({ updates }) => ({
-      updates: updates.map(({ values, command, as_node }) => ({
-        values: command === undefined ? values : new Command(command),
-        asNode: as_node,
-      })),
-    }));
-    return this.#exclusive(threadId, config, (graph) => graph.bulkUpdateState(config, steps));
+    return bounded(async (signal) => {
+      const { runtime } = await kit();
+      const Command = runtime.langgraph["Command"] as new (fields: Json) => unknown;
+      const steps = supersteps.map(({ updates }) => ({
+        updates: updates.map(({ values, command, as_node }) => ({
+          values: command === undefined ? values : new Command(command),
+          asNode: as_node,
+        })),
+      }));
+      const { change } = await this.#stage(draft, config, (graph) => graph.bulkUpdateState(config, steps));
+      signal.throwIfAborted();
+      if (threads.find(threadId) !== undefined) return undefined;
+      const now = threads.stamp();
+      const { writes, ...shown } = change;
+      const thread: ThreadRecord = { ...draft, ...shown, updated_at: now, state_updated_at: now };
+      checkpoints.db.write([...writes, ...threads.writesOf(thread)]);
+      threads.committed(thread);
+      checkpoints.forget(threadId);
+      return thread;
+    });
   }
 
   /**
@@ -94,24 +133,16 @@ export class StateUpdates {
     });
   }
 
-  #exclusive(
-    threadId: string,
+  /** Makes a change that is not stored yet. @returns what is to be stored, and the config of the new checkpoint. */
+  async #stage(
+    { thread_id: threadId, metadata: about }: ThreadRecord,
     config: GraphRunConfig,
-    change: (graph: RunnableGraph) => Promise<GraphRunConfig>,
-  ): Promise<Json> {
-    return this.#options.exclusive(threadId, () => this.#change(threadId, config, change));
-  }
-
-  async #change(
-    threadId: string,
-    config: GraphRunConfig,
-    change: (graph: RunnableGraph) => Promise<GraphRunConfig>,
-  ): Promise<Json> {
-    const { threads, checkpoints } = this.#options;
-    const thread = threads.get(threadId);
-    const graphId = thread.metadata["graph_id"];
+    make: GraphChange,
+  ): Promise<{ change: StateChange; at: GraphRunConfig }> {
+    const { checkpoints, kit, graph: graphOf } = this.#options;
+    const graphId = about["graph_id"];
     if (typeof graphId !== "string") throw new ApiError(400, `Thread ${threadId} has no graph ID`);
-    const version = await this.#options.graph(graphId);
+    const version = await graphOf(graphId);
     const { checkpoint_id: id, checkpoint_ns: ns = "" } = (config.configurable ?? {}) as {
       checkpoint_id?: string;
       checkpoint_ns?: string;
@@ -120,24 +151,19 @@ export class StateUpdates {
       throw new ApiError(404, `Checkpoint ${id ?? `in namespace "${ns}"`} not found`);
     }
     const metadata: Json = { graph_id: graphId };
-    if (thread.metadata["assistant_id"] !== undefined) metadata["assistant_id"] = thread.metadata["assistant_id"];
-    const graph = await stateGraph(this.#options, version, config, { metadata });
-    let after: GraphRunConfig;
+    if (about["assistant_id"] !== undefined) metadata["assistant_id"] = about["assistant_id"];
+    const database = new StagedDatabase(checkpoints.db);
+    const staged = new CheckpointStore(database, true);
+    const graph = await stateGraph({ ...this.#options, checkpoints: staged }, version, config, { metadata });
+    let at: GraphRunConfig;
     try {
-      after = await change(graph);
+      at = await make(graph);
     } catch (error) {
       throw new ApiError(422, error instanceof Error ? error.message : String(error));
     }
     const { next, values } = await graph.getState({ configurable: { thread_id: threadId } });
-    checkpoints.showValues(threadId, (await this.#options.kit()).codec.wire(values));
-    const now = threads.stamp();
-    threads.put({
-      ...threads.get(threadId),
-      status: next.length > 0 ? "interrupted" : "idle",
-      interrupts: interruptsOf(checkpoints, threadId),
-      updated_at: now,
-      state_updated_at: now,
-    });
-    return { thread_id: threadId, checkpoint_ns: "", ...checkpointConfig(after.configurable) };
+    staged.showValues(threadId, (await kit()).codec.wire(values));
+    const interrupts = interruptsOf(staged, threadId);
+    return { change: { writes: database.writes, status: next.length > 0 ? "interrupted" : "idle", interrupts }, at };
   }
 }

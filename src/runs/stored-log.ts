@@ -106,7 +106,7 @@ export class StoredLog extends EventLog {
   }
 
   override close(over = true): void {
-    super.close();
+    super.close(over);
     if (over && !this.#dropped) this.#options.onOver();
   }
 

@@ -11,7 +11,7 @@ import { EventLog, type ReadFrom } from "./events.ts";
 import { FinishedLogs } from "./finished-logs.ts";
 import type { LogReader } from "./log-reader.ts";
 import { endOf } from "./result.ts";
-import { PARKED } from "./settle.ts";
+import { CUT_OFF, PARKED } from "./settle.ts";
 import { StoredLogs } from "./stored-logs.ts";
 import { headOf, metadataJson, runDoneJson } from "./thread-events.ts";
 import { ThreadFeeds } from "./thread-feeds.ts";
@@ -44,6 +44,14 @@ export interface Joined {
   readonly metadata: string | undefined;
 }
 
+const CUT_OFF_EVENT = JSON.stringify((JSON.parse(CUT_OFF.json) as { __error__: unknown }).__error__);
+
+/** Whether the hidden thread of a run goes with it. */
+export function vanishes({ record, stopReason }: ActiveRun, end: RunEnd): boolean {
+  if (record.stateless !== true || record.ephemeral === true || end === PARKED) return false;
+  return record.deleteAfter === true || stopReason === "rollback";
+}
+
 export class RunStreams {
   /** Events of resumable runs. */
   readonly logs: StoredLogs;
@@ -69,12 +77,13 @@ export class RunStreams {
   ended(run: ActiveRun, end: RunEnd): void {
     const { log, record, threadId } = run;
     if (end === PARKED) return log.close(false);
-    const vanishes = record.deleteAfter === true && record.ephemeral !== true;
-    this.#finished.keep(run.id, { threadId, metadata: record.run.metadata, log, end: vanishes ? end : undefined });
+    // Nobody can come back for it, so they must not take this for its end.
+    if (end === CUT_OFF && log.wanted) log.push("error", CUT_OFF_EVENT);
+    const kept = record.deleteAfter === true && record.ephemeral !== true ? end : undefined;
+    this.#finished.keep(run.id, { threadId, metadata: record.run.metadata, log, end: kept });
     log.done(() => runDoneJson(record, end.status, run.stopReason === "rollback"));
     log.close();
     log.tap?.changed();
-    if (vanishes) this.feeds.end(threadId);
   }
 
   /** A run was deleted. */
@@ -82,10 +91,9 @@ export class RunStreams {
     this.#finished.drop(runId);
   }
 
-  /** A thread was deleted. */
+  /** A thread was deleted, and nothing of its runs is to be had any more. */
   threadDropped(threadId: string): void {
     this.#finished.dropThread(threadId);
-    this.feeds.end(threadId);
   }
 
   /** No more events come, and those who read end. */

@@ -24,7 +24,6 @@ export async function copyThread(
 ): Promise<ThreadRecord> {
   const { threads, checkpoints, engine } = parts;
   const { db } = checkpoints;
-  await engine.settled(sourceId);
   const source = threads.find(sourceId);
   if (source === undefined || rights.allows?.(source.metadata) === false) throw nothingToCopy(sourceId);
   // Settled together with the snapshot, which is taken before anything else happens.

@@ -63,8 +63,8 @@ export class ThreadFeed extends EventLog implements Tap {
   }
 
   /** Numbers that are given on this thread later are greater than those given here. */
-  override close(): void {
-    super.close();
+  override close(over = true): void {
+    super.close(over);
     advanceStamp(this.next);
   }
 

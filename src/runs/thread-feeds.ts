@@ -88,19 +88,19 @@ export class ThreadFeeds {
     this.#feeds.get(threadId)?.changed();
   }
 
-  /** The thread is gone, or nobody follows it any more: its readers end. */
-  end(threadId: string): void {
+  /** The thread is gone, or nobody follows it any more: its readers end. @param over false when the server stops. */
+  end(threadId: string, over = true): void {
     this.#keep(threadId);
     const feed = this.#feeds.get(threadId);
     if (feed === undefined) return;
     this.#feeds.delete(threadId);
     for (const { log } of this.#options.lane(threadId)) log.tap = undefined;
-    feed.close();
+    feed.close(over);
   }
 
-  /** All readers end, and those who come later at once. */
+  /** All readers end, and those who come later at once. Their threads are there when the server starts again. */
   stop(): void {
     this.#stopped = true;
-    for (const threadId of this.#feeds.keys()) this.end(threadId);
+    for (const threadId of this.#feeds.keys()) this.end(threadId, false);
   }
 }

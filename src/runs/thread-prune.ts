@@ -31,7 +31,7 @@ export async function pruneThreads(
     if (threads.peek(threadId) === undefined) continue;
     try {
       if (strategy === "delete") await engine.deleteThread(threadId);
-      else await engine.update(threadId, () => pruneThread(checkpoints, threadId));
+      else await engine.update(threadId, (signal) => pruneThread(checkpoints, threadId, signal));
       pruned++;
     } catch (error) {
       // Busy, or deleted by somebody else meanwhile.
@@ -44,8 +44,9 @@ export async function pruneThreads(
 /**
  * Prunes a thread. Nothing else may write to it meanwhile (RunEngine.update). A crash in between leaves a thread that is whole, with more
  * than it needs.
+ * @param signal ends it in between: the thread may be gone, and another one have its id.
  */
-export async function pruneThread(checkpoints: CheckpointStore, threadId: string): Promise<void> {
+export async function pruneThread(checkpoints: CheckpointStore, threadId: string, signal: AbortSignal): Promise<void> {
   const { db } = checkpoints;
   const kept = new Kept();
   for (const ns of checkpoints.namespaces(threadId)) {
@@ -54,6 +55,7 @@ export async function pruneThread(checkpoints: CheckpointStore, threadId: string
   }
   if (kept.rewritten.length > 0) db.write(kept.rewritten);
   for await (const slice of slices(db.range(prefixRange(keys.checkpointsOf(threadId))))) {
+    signal.throwIfAborted();
     const writes = slice.filter(([key]) => !kept.has(threadId, key)).map(([key]) => ({ key, value: undefined }));
     if (writes.length > 0) db.write(writes);
   }

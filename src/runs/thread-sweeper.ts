@@ -138,12 +138,12 @@ export class ThreadSweeper {
     if (engine.isBusy(threadId)) {
       // The end of the run is activity, so it has all its time then.
       this.#due.set(threadId, clock.now() + record.ttl.minutes * MINUTE_MS);
+    } else if (engine.isChanging(threadId)) {
+      // Its code may hang, and the others must not wait for it. If it is done, that is activity.
+      this.#due.set(threadId, clock.now() + RETRY_MS);
     } else if (!this.#isOver(threadId)) this.#watch(record);
     else if (record.ttl.strategy === "keep_latest") await this.#prune(threadId);
-    else {
-      const isOver = (): boolean => !engine.isBusy(threadId) && this.#isOver(threadId);
-      if (!(await engine.deleteThread(threadId, isOver))) this.#due.set(threadId, clock.now());
-    }
+    else await engine.deleteThread(threadId);
   }
 
   #isOver(threadId: string): boolean {
@@ -155,10 +155,11 @@ export class ThreadSweeper {
   async #prune(threadId: string): Promise<void> {
     const { threads, engine, checkpoints, clock } = this.#options;
     try {
-      await engine.update(threadId, async () => {
+      await engine.update(threadId, async (signal) => {
         if (!this.#isOver(threadId)) return;
         const before = threads.get(threadId);
-        await pruneThread(checkpoints, threadId);
+        await pruneThread(checkpoints, threadId, signal);
+        signal.throwIfAborted();
         const record = threads.get(threadId);
         if (record.ttl === undefined || record.updated_at !== before.updated_at) return;
         threads.amend({ ...record, ttl: { ...record.ttl, pruned: record.updated_at } });

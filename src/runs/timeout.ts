@@ -1,4 +1,5 @@
 // The time that a run may take. A run that hangs would hold its thread and its place among those that run for ever.
+import type { Timers } from "../clock.ts";
 import type { ActiveRun } from "./active.ts";
 import type { ExecutionEnd } from "./executor.ts";
 
@@ -21,9 +22,8 @@ export function runTimeout(text: string | undefined): { readonly ms: number; rea
 }
 
 /** Stops a run when its time is over. @returns a function that ends the watch. */
-export function limitTime(run: ActiveRun, ms: number): () => void {
-  const timer = setTimeout(() => run.stop("timeout"), ms).unref();
-  return () => clearTimeout(timer);
+export function limitTime(run: ActiveRun, ms: number, clock: Timers): () => void {
+  return clock.at(clock.now() + ms, () => run.stop("timeout"));
 }
 
 /** How a run ends whose time was over. */

@@ -1,5 +1,6 @@
 // The h3 application: routes with one error path, CORS, the Host check. It needs no socket: `app.fetch(request)` is the server.
 import { H3, type H3Event } from "h3";
+import { FastResponse } from "srvx";
 import type { HttpConfig } from "../config/types.ts";
 import { ApiError } from "../errors.ts";
 import { Context } from "./context.ts";
@@ -60,14 +61,17 @@ export function createApp({ http, host, report, traffic, maxBodyBytes, customApp
   const h3 = new H3({
     silent: true,
     // What handlers throw is answered in `run`; here arrive only h3's own errors, such as an unknown route.
-    onError: (error, event) => {
-      if (error.status !== 404)
-        return refuse(event.req, error.unhandled === true && error.cause !== undefined ? error.cause : error);
+    onError: (thrown, event) => {
+      if (thrown.status !== 404)
+        return refuse(event.req, thrown.unhandled === true && thrown.cause !== undefined ? thrown.cause : thrown);
       const { pathname } = event.url;
       const outside = prefix !== "" && !`${pathname}/`.startsWith(`${prefix}/`);
       const hint = outside ? `; all paths of this server begin with ${prefix}` : "";
       const answer = (reason: unknown): Response => {
-        const response = refuse(event.req, reason);
+        const refusal = refuse(event.req, reason);
+        const { status, headers } = refusal;
+        // h3 would take the body away from an answer to HEAD, and make another answer of it.
+        const response = event.req.method === "HEAD" ? new FastResponse(null, { status, headers }) : refusal;
         unknown.add(response);
         return response;
       };

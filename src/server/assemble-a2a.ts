@@ -7,6 +7,7 @@ import type { InputShape } from "../a2a/input.ts";
 import { A2AServer } from "../a2a/server.ts";
 import { A2AService } from "../a2a/service.ts";
 import type { Assistant } from "../resources/assistant.ts";
+import type { Assistants } from "../resources/assistants.ts";
 import { isObject } from "../resources/json.ts";
 import type { Runs } from "../resources/runs.ts";
 import type { Threads } from "../resources/threads.ts";
@@ -27,6 +28,7 @@ export interface A2AParts {
 export function assembleA2A(parts: {
   readonly database: BufferedDatabase;
   readonly threads: Threads;
+  readonly assistants: Assistants;
   readonly runs: Runs;
   readonly values: ThreadValues;
   readonly graphs: GraphHost;
@@ -39,7 +41,12 @@ export function assembleA2A(parts: {
   const shapes = new WeakMap<GraphVersion, Map<string, InputShape>>();
 
   /** What the input of an assistant's graph has, as far as the graph tells at run time; types would have to be read first. */
-  const shapeOf = async ({ graph_id, assistant_id, version: assistantVersion, config }: Assistant): Promise<InputShape> => {
+  const shapeOf = async ({
+    graph_id,
+    assistant_id,
+    version: assistantVersion,
+    config,
+  }: Assistant): Promise<InputShape> => {
     try {
       const version = await graphs.get(graph_id);
       let known = shapes.get(version);

@@ -95,6 +95,7 @@ export function assemble(parts: {
   const a2a = assembleA2A({
     ...parts,
     threads,
+    assistants,
     runs,
     values,
     webhooks,
@@ -118,6 +119,7 @@ export function assemble(parts: {
     stateOf: (threadId) => states.latest(threadId, false),
     clock: parts.clock,
     apiUrl: parts.apiUrl,
+    onError: (error) => parts.onEvent({ type: "log", level: "error", message: describeError(error).message }),
     observers: sessions,
     followers: [webhooks.follower, a2a.service.follower],
     belongings: belongingsOf([a2a.service, webhooks.deliveries]),
@@ -139,6 +141,8 @@ export function assemble(parts: {
     kit,
     isBusy: (threadId) => engine.isBusy(threadId),
     exclusive: (threadId, change) => engine.update(threadId, change),
+    bounded: (work) => engine.bounded(work),
+    stateChanged: (threadId, change) => engine.stateChanged(threadId, change),
   });
   const protocol = new ProtocolService({
     threads,

@@ -20,10 +20,7 @@ export function refuseBrokenRequests(server: Server): void {
     // A client that is gone, or that is in the middle of an answer, would take ours for a part of that.
     if (error.code === "ECONNRESET" || !socket.writable || isAnswering(socket)) return void socket.destroy();
     const code = isLongAddress(error) ? "LONG_ADDRESS" : (error.code ?? "");
-    const [status, detail] = REFUSALS[code] ?? [
-      "400 Bad Request",
-      `The request is no valid HTTP: ${error.message}`,
-    ];
+    const [status, detail] = REFUSALS[code] ?? ["400 Bad Request", `The request is no valid HTTP: ${error.message}`];
     const { headers, body } = answer(detail);
     const lines = Object.entries({ ...headers, connection: "close" }).map(([name, value]) => `${name}: ${value}\r\n`);
     const isHead = error.rawPacket?.toString("latin1", 0, 5) === "HEAD ";

@@ -24,7 +24,9 @@ export function bodyLimit(text: string | undefined): { readonly bytes: number; r
 
 /** A request that came over a socket. */
 interface OverSocket {
-  readonly runtime?: { readonly node?: { readonly req?: { readonly url?: string; readonly rawHeaders: readonly string[] } } };
+  readonly runtime?: {
+    readonly node?: { readonly req?: { readonly url?: string; readonly rawHeaders: readonly string[] } };
+  };
 }
 
 /**

@@ -1,50 +1,74 @@
 // A request body that may be read twice: by the project's own app, and by the server, when the app leaves the request to it. Nothing is
-// read before somebody asks for it, and nothing is kept longer than somebody might.
+// read before somebody asks for it, and nothing is kept longer than somebody might need it.
 
-/** A body with two readers, who may be anywhere in it. What the slower one has not read yet is in memory. */
+/** Who reads, and the next piece for it. */
+interface Reader {
+  at: number;
+}
+
+/** A body with several readers, who may be anywhere in it. */
 export class SharedBody {
   readonly #source: () => ReadableStream<Uint8Array>;
   #reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
-  /** What was read, in order; undefined where it is not needed any more. */
-  readonly #chunks: (Uint8Array | undefined)[] = [];
+  readonly #readers = new Set<Reader>();
+  /** What was read and somebody may need, from piece `#first` on. */
+  readonly #chunks: Uint8Array[] = [];
+  #first = 0;
   #ended = false;
   #reading: Promise<void> | undefined;
-  #kept = true;
+  #released = false;
 
   /** @param source the body itself, asked for at the first read. */
   constructor(source: () => ReadableStream<Uint8Array>) {
     this.#source = source;
   }
 
-  /** The whole body for one reader. */
+  /** The whole body for one reader. Not after `release`. */
   stream(): ReadableStream<Uint8Array> {
-    let at = 0;
+    const reader: Reader = { at: 0 };
+    this.#readers.add(reader);
+    const leave = (): void => {
+      this.#readers.delete(reader);
+      this.#trim();
+    };
     return new ReadableStream<Uint8Array>(
       {
         pull: async (controller) => {
-          const chunk = await this.#chunk(at);
-          if (chunk === undefined) return controller.close();
-          if (!this.#kept) this.#chunks[at] = undefined;
-          at++;
+          const chunk = await this.#chunk(reader.at);
+          if (chunk === undefined) {
+            leave();
+            return controller.close();
+          }
+          reader.at++;
+          this.#trim();
           controller.enqueue(chunk);
         },
+        cancel: leave,
       },
       // Nothing is read ahead.
       { highWaterMark: 0 },
     );
   }
 
-  /** Nobody will read it from its beginning again. */
+  /** Nobody else will come: what all have read is forgotten. */
   release(): void {
-    this.#kept = false;
+    this.#released = true;
+    this.#trim();
+  }
+
+  #trim(): void {
+    if (!this.#released) return;
+    const least = Math.min(...[...this.#readers].map(({ at }) => at), this.#first + this.#chunks.length);
+    this.#chunks.splice(0, least - this.#first);
+    this.#first = least;
   }
 
   async #chunk(at: number): Promise<Uint8Array | undefined> {
-    while (at >= this.#chunks.length && !this.#ended) {
+    while (at >= this.#first + this.#chunks.length && !this.#ended) {
       // oxlint-disable-next-line no-await-in-loop -- one piece after the other
       await (this.#reading ??= this.#read());
     }
-    return this.#chunks[at];
+    return this.#chunks[at - this.#first];
   }
 
   async #read(): Promise<void> {

@@ -172,7 +172,10 @@ export async function startServer(options: StartOptions): Promise<RunningServer>
       const before = baseUrl();
       ({ http } = next);
       const ui = new UiBundles(next.root, next.ui);
-      app = appOf({ ...services, http, ui, door, security: next.security }, { host, report, maxBodyBytes, customApp, log });
+      app = appOf(
+        { ...services, http, ui, door, security: next.security },
+        { host, report, maxBodyBytes, customApp, log },
+      );
       void doors.check();
       if (baseUrl() === before) return;
       claim?.update({ port: listening.port, url: baseUrl() });

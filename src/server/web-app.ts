@@ -28,7 +28,9 @@ export interface WebApp {
 export function webApp(value: unknown, spec: ExportSpec): WebApp {
   if (isHono(value)) return honoApp(value);
   if (isH3(value)) return h3App(value);
-  const { fetch } = (typeof value === "object" || typeof value === "function" ? (value ?? {}) : {}) as { fetch?: unknown };
+  const { fetch } = (typeof value === "object" || typeof value === "function" ? (value ?? {}) : {}) as {
+    fetch?: unknown;
+  };
   if (typeof fetch === "function" && !isClass(value)) {
     const app = value as { fetch: (request: Request, env: object) => unknown };
     return { decides: false, answer: (request, { node }) => app.fetch(request, { ...node }) };
@@ -106,7 +108,9 @@ function isH3(value: unknown): value is H3 {
   if (typeof value !== "object" || value === null) return false;
   const { fetch, mount, all, config, constructor } = value as Record<string, unknown>;
   const members = [fetch, mount, all].every((member) => typeof member === "function");
-  return members && typeof config === "object" && config !== null && (constructor as { "~h3"?: unknown })["~h3"] === true;
+  return (
+    members && typeof config === "object" && config !== null && (constructor as { "~h3"?: unknown })["~h3"] === true
+  );
 }
 
 function h3App(app: H3): WebApp {

@@ -6,6 +6,7 @@ import { packCheckpoint, unpackCheckpoint, type CheckpointRecord } from "./check
 import { wireOf } from "./codec.ts";
 import type { BufferedDatabase } from "./buffered.ts";
 import { prefixRange, type Write } from "./database.ts";
+import type { RunJournal } from "./journal.ts";
 import { dec, decId, enc, keys, lastId } from "./keys.ts";
 import { ValueLog, type PlacedValue, type ValueRef } from "./value-log.ts";
 
@@ -138,20 +139,24 @@ export class CheckpointStore {
     }
   }
 
-  /** Stores a checkpoint and what is new of its values in one batch, soon: with the next write that must be stored at once. */
-  put(threadId: string, ns: string, id: string, checkpoint: NewCheckpoint): void {
+  /**
+   * Stores a checkpoint and what is new of its values in one batch, soon: with the next write that must be stored at once.
+   * @param journal of the run that writes it.
+   */
+  put(threadId: string, ns: string, id: string, checkpoint: NewCheckpoint, journal?: RunJournal): void {
     const { changed, kept, ...record } = checkpoint;
     const parent = record.p === undefined ? undefined : this.get(threadId, ns, record.p)?.record.r;
     if (ns === "" && record.p === undefined && this.#newestOf(threadId, ns) === null) this.values.begin(threadId);
     const writes: Write[] = [];
     const refs: Record<string, ValueRef> = { ...kept };
     for (const [channel, value] of changed) {
-      refs[channel] = this.values.place(threadId, ns, channel, value, parent?.[channel], writes);
+      refs[channel] = this.values.place(threadId, ns, channel, value, parent?.[channel], writes, journal);
     }
     const stored: StoredCheckpoint = { threadId, ns, id, record: { ...record, r: refs } };
     writes.push({ key: keys.checkpoint(threadId, ns, id), value: packCheckpoint(id, stored.record) });
     const before = ns === "" ? this.#newestOf(threadId, ns) : undefined;
     this.db.writeSoon(writes);
+    journal?.checkpoints.push({ ns, id });
     const cached = this.#newest.get(threadId);
     if (cached !== undefined && (before === null || (before !== undefined && before.id <= id))) cached.newest = stored;
     this.#changed(threadId);
@@ -185,6 +190,7 @@ export class CheckpointStore {
     taskId: string,
     writes: readonly StoredWrite[],
     runId?: string,
+    journal?: RunJournal,
   ): void {
     if (writes.length === 0) return;
     const key = keys.writes(threadId, ns, id, taskId);
@@ -197,7 +203,9 @@ export class CheckpointStore {
     }
     const text = all.map((write) => `${write.index}\t${enclose(write.channel)}\t${write.stored}`).join("\n");
     if (text === before) return;
-    this.db.writeSoon([{ key, value: text }, ...this.#undoOf({ threadId, ns, id, taskId }, before, runId)]);
+    const undo = this.#undoOf({ threadId, ns, id, taskId }, before, runId);
+    if (journal !== undefined && undo.length > 0) journal.changedEarlier = true;
+    this.db.writeSoon([{ key, value: text }, ...undo]);
     this.#changed(threadId);
   }
 
@@ -260,13 +268,17 @@ export class CheckpointStore {
     known.set(contextId, context);
   }
 
-  /** The id of a context, which is stored with the next commit if it is not yet. */
-  contextId(threadId: string, context: CheckpointContext): string {
+  /**
+   * The id of a context, which is stored with the next commit if it is not yet.
+   * @param journal of the run whose checkpoints have it.
+   */
+  contextId(threadId: string, context: CheckpointContext, journal?: RunJournal): string {
     const text = JSON.stringify(context);
     const id = createHash("sha1").update(text).digest("base64url").slice(0, 12);
     if (this.#findContext(threadId, id) === undefined) {
       this.db.writeSoon([{ key: keys.context(threadId, id), value: text }]);
       this.#rememberContext(threadId, id, context);
+      journal?.contexts.push(id);
     }
     return id;
   }

@@ -12,6 +12,7 @@ import type { RunnableConfig } from "@langchain/core/runnables";
 import type { LangGraphRuntime } from "../graphs/types.ts";
 import type { CheckpointContext, CheckpointStore, StoredCheckpoint, StoredWrite } from "./checkpoints.ts";
 import { packList, type Codec } from "./codec.ts";
+import type { RunJournal } from "./journal.ts";
 import { isLongList, type PlacedValue, type ValueRef } from "./value-log.ts";
 
 /** Indexes of LangGraph's special channels in pending writes; such a write replaces an earlier one of its task. */
@@ -36,6 +37,10 @@ export interface SaverOptions {
   readonly store: CheckpointStore;
   readonly codec: Codec;
   readonly writer?: SaverContext;
+  /** Where it is noted what the run writes on its own thread. */
+  readonly journal?: RunJournal | undefined;
+  /** Whether the run that writes was given up: nothing of it may get into the thread of its successors any more. */
+  readonly isAbandoned?: (() => boolean) | undefined;
   /** Stores everything at once: what LangGraph's durability `sync` asks for. */
   readonly sync?: boolean;
   /** Leaves channel values out of what it reads (null stands for them): enough to find out which tasks come next. */
@@ -63,13 +68,17 @@ export function saverFactory(runtime: Pick<LangGraphRuntime, "checkpoint">): Sav
     readonly #writer: SaverContext | undefined;
     readonly #shallow: boolean;
     readonly #sync: boolean;
+    readonly #journal: RunJournal | undefined;
+    readonly #isAbandoned: (() => boolean) | undefined;
     #contextId: string | undefined;
 
-    constructor({ store, codec, writer, shallow = false, sync = false }: SaverOptions) {
+    constructor({ store, codec, writer, journal, isAbandoned, shallow = false, sync = false }: SaverOptions) {
       super(codec.serializer);
       this.#store = store;
       this.#codec = codec;
       this.#writer = writer;
+      this.#journal = journal;
+      this.#isAbandoned = isAbandoned;
       this.#shallow = shallow;
       this.#sync = sync;
     }
@@ -111,6 +120,7 @@ export function saverFactory(runtime: Pick<LangGraphRuntime, "checkpoint">): Sav
       metadata: CheckpointMetadata,
       newVersions: Record<string, number | string>,
     ): Promise<RunnableConfig> {
+      this.#check();
       const { threadId, ns, id: parentId } = placeOf(config);
       const parent = parentId === undefined ? undefined : this.#store.get(threadId, ns, parentId)?.record;
       const changed = new Map<string, PlacedValue>();
@@ -143,13 +153,17 @@ export function saverFactory(runtime: Pick<LangGraphRuntime, "checkpoint">): Sav
         ...(parentId === undefined ? {} : { p: parentId }),
         ...this.#mark(threadId),
       };
-      if (slow.length > 0) await Promise.all(slow);
-      this.#store.put(threadId, ns, checkpoint.id, { ...record, changed, kept });
+      if (slow.length > 0) {
+        await Promise.all(slow);
+        this.#check();
+      }
+      this.#store.put(threadId, ns, checkpoint.id, { ...record, changed, kept }, this.#journalOf(threadId));
       if (this.#sync) this.#store.db.write([]);
       return { configurable: { thread_id: threadId, checkpoint_ns: ns, checkpoint_id: checkpoint.id } };
     }
 
     async putWrites(config: RunnableConfig, writes: PendingWrite[], taskId: string): Promise<void> {
+      this.#check();
       const { threadId, ns, id } = placeOf(config);
       if (id === undefined) throw new Error("putWrites needs configurable.checkpoint_id");
       const encoded = writes.map(([channel, value], position) => {
@@ -165,7 +179,8 @@ export function saverFactory(runtime: Pick<LangGraphRuntime, "checkpoint">): Sav
       for (const write of encoded) {
         ready.push({ ...write, stored: typeof write.stored === "string" ? write.stored : await write.stored });
       }
-      this.#store.putWrites(threadId, ns, id, taskId, ready, this.#writer?.run?.id);
+      this.#check();
+      this.#store.putWrites(threadId, ns, id, taskId, ready, this.#writer?.run?.id, this.#journalOf(threadId));
     }
 
     async deleteThread(threadId: string): Promise<void> {
@@ -173,11 +188,20 @@ export function saverFactory(runtime: Pick<LangGraphRuntime, "checkpoint">): Sav
       this.#store.forget(threadId);
     }
 
+    #check(): void {
+      if (this.#isAbandoned?.() === true) throw new Error("the run was cancelled");
+    }
+
+    /** A graph may write on other threads, too; those are not taken back with the run. */
+    #journalOf(threadId: string): RunJournal | undefined {
+      return this.#journal?.threadId === threadId ? this.#journal : undefined;
+    }
+
     /** The fields of a checkpoint record that say who wrote it. */
     #mark(threadId: string): { d?: string; a?: number; x?: string } {
       if (this.#writer === undefined) return {};
       const { run, context } = this.#writer;
-      this.#contextId ??= this.#store.contextId(threadId, context);
+      this.#contextId ??= this.#store.contextId(threadId, context, this.#journalOf(threadId));
       const x = this.#contextId;
       if (run === undefined) return { x };
       return run.attempt === 1 ? { d: run.id, x } : { d: run.id, a: run.attempt, x };

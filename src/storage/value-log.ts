@@ -3,6 +3,7 @@
 // front or changing one message included. Other values are one part each, and small ones stand in the checkpoint itself.
 import { LRUCache } from "lru-cache";
 import { prefixRange, type Database, type Write } from "./database.ts";
+import type { RunJournal } from "./journal.ts";
 import { keys, partIndex } from "./keys.ts";
 
 /** Where a version of a channel's value is: the value itself, the number of its part, or the ranges of its elements. */
@@ -75,6 +76,7 @@ export class ValueLog {
    * Finds a place for a new version of a channel's value.
    * @param base ref of the version that it was made from, whose elements need no new place; undefined when there is none.
    * @param writes receives what must be stored, in the same batch as the ref.
+   * @param journal of the run that writes the value.
    */
   place(
     threadId: string,
@@ -83,10 +85,11 @@ export class ValueLog {
     value: PlacedValue,
     base: ValueRef | undefined,
     writes: Write[],
+    journal?: RunJournal,
   ): ValueRef {
     if ("stored" in value) {
       if (value.stored.length <= INLINE_CHARS) return value.stored;
-      const index = this.#take(threadId, ns, channel, 1);
+      const index = this.#take(threadId, ns, channel, 1, journal);
       writes.push({ key: keys.part(threadId, ns, channel, index), value: value.stored });
       return index;
     }
@@ -98,9 +101,9 @@ export class ValueLog {
     let tail = 0;
     while (tail < shorter - head && parts[parts.length - 1 - tail] === known.parts[known.parts.length - 1 - tail])
       tail++;
-    let ranges = this.#splice(known, head, tail, parts, threadId, ns, channel, writes);
+    let ranges = this.#splice(known, head, tail, parts, threadId, ns, channel, writes, journal);
     if (ranges.length > MAX_RANGES) {
-      ranges = this.#splice({ ranges: [], parts: [] }, 0, 0, parts, threadId, ns, channel, writes);
+      ranges = this.#splice({ ranges: [], parts: [] }, 0, 0, parts, threadId, ns, channel, writes, journal);
     }
     this.#setHead(threadId, ns, channel, { ranges, parts, live: value.live });
     return ranges;
@@ -116,11 +119,12 @@ export class ValueLog {
     ns: string,
     channel: string,
     writes: Write[],
+    journal: RunJournal | undefined,
   ): [number, number][] {
     const ranges = cut(known.ranges, 0, head);
     const fresh = parts.length - head - tail;
     if (fresh > 0) {
-      const first = this.#take(threadId, ns, channel, fresh);
+      const first = this.#take(threadId, ns, channel, fresh, journal);
       for (let i = 0; i < fresh; i++) {
         writes.push({ key: keys.part(threadId, ns, channel, first + i), value: parts[head + i]! });
       }
@@ -226,7 +230,7 @@ export class ValueLog {
   }
 
   /** The first of `count` unused numbers of a channel's log. */
-  #take(threadId: string, ns: string, channel: string, count: number): number {
+  #take(threadId: string, ns: string, channel: string, count: number, journal: RunJournal | undefined): number {
     const { next, fresh } = this.#thread(threadId);
     const name = `${ns}/${channel}`;
     let first = next.get(name);
@@ -236,6 +240,7 @@ export class ValueLog {
       if (!fresh) for (const [key] of this.#db.range(range)) first = partIndex(key) + 1;
     }
     next.set(name, first + count);
+    journal?.took(ns, channel, first);
     return first;
   }
 }

@@ -4,7 +4,11 @@ import { contentOf, matchesMode, partsOf, takesFile, textOf } from "../../src/a2
 
 describe("parts to content", () => {
   it("joins texts by a newline", () => {
-    const parts = [{ kind: "text", text: "one" }, { kind: "data", data: { a: 1 } }, { kind: "text", text: "two" }] as const;
+    const parts = [
+      { kind: "text", text: "one" },
+      { kind: "data", data: { a: 1 } },
+      { kind: "text", text: "two" },
+    ] as const;
     expect(textOf(parts)).toBe("one\ntwo");
     expect(contentOf(parts)).toBe("one\ntwo");
   });
@@ -43,23 +47,65 @@ describe("content to parts", () => {
     ["a string", "hello", [{ kind: "text", text: "hello" }]],
     ["an empty string", "", []],
     ["no content", undefined, []],
-    ["texts that follow each other", ["a", { type: "text", text: "b" }, { type: "text", text: "" }], [{ kind: "text", text: "ab" }]],
+    [
+      "texts that follow each other",
+      ["a", { type: "text", text: "b" }, { type: "text", text: "" }],
+      [{ kind: "text", text: "ab" }],
+    ],
     [
       "texts around a file",
-      [{ type: "text", text: "a" }, { type: "image", mimeType: "image/png", data: "AA==" }, { type: "text", text: "b" }],
-      [{ kind: "text", text: "a" }, { kind: "file", mediaType: "image/png", bytes: "AA==" }, { kind: "text", text: "b" }],
+      [
+        { type: "text", text: "a" },
+        { type: "image", mimeType: "image/png", data: "AA==" },
+        { type: "text", text: "b" },
+      ],
+      [
+        { kind: "text", text: "a" },
+        { kind: "file", mediaType: "image/png", bytes: "AA==" },
+        { kind: "text", text: "b" },
+      ],
     ],
     [
       "an older block",
       [{ type: "file", source_type: "base64", mime_type: "text/csv", data: "AA==", metadata: { name: "a.csv" } }],
       [{ kind: "file", mediaType: "text/csv", name: "a.csv", bytes: "AA==" }],
     ],
-    ["a block of Python", [{ type: "image", base64: "AA==", mime_type: "image/png" }], [{ kind: "file", mediaType: "image/png", bytes: "AA==" }]],
-    ["an OpenAI image", [{ type: "image_url", image_url: { url: "https://example.com/a" } }], [{ kind: "file", uri: "https://example.com/a" }]],
-    ["an image in its URL", [{ type: "image_url", image_url: "data:image/gif;base64,R0lG" }], [{ kind: "file", mediaType: "image/gif", bytes: "R0lG" }]],
-    ["a file by URL", [{ type: "file", url: "https://example.com/a", mimeType: "text/plain" }], [{ kind: "file", mediaType: "text/plain", uri: "https://example.com/a" }]],
-    ["data", [{ type: "non_standard", value: { a: 1 } }, { type: "json", json: [1] }], [{ kind: "data", data: { a: 1 } }, { kind: "data", data: [1] }]],
-    ["thoughts, calls and what is no block", [{ type: "reasoning", reasoning: "hm" }, { type: "tool_use" }, null, 7, { type: "image" }], []],
+    [
+      "a block of Python",
+      [{ type: "image", base64: "AA==", mime_type: "image/png" }],
+      [{ kind: "file", mediaType: "image/png", bytes: "AA==" }],
+    ],
+    [
+      "an OpenAI image",
+      [{ type: "image_url", image_url: { url: "https://example.com/a" } }],
+      [{ kind: "file", uri: "https://example.com/a" }],
+    ],
+    [
+      "an image in its URL",
+      [{ type: "image_url", image_url: "data:image/gif;base64,R0lG" }],
+      [{ kind: "file", mediaType: "image/gif", bytes: "R0lG" }],
+    ],
+    [
+      "a file by URL",
+      [{ type: "file", url: "https://example.com/a", mimeType: "text/plain" }],
+      [{ kind: "file", mediaType: "text/plain", uri: "https://example.com/a" }],
+    ],
+    [
+      "data",
+      [
+        { type: "non_standard", value: { a: 1 } },
+        { type: "json", json: [1] },
+      ],
+      [
+        { kind: "data", data: { a: 1 } },
+        { kind: "data", data: [1] },
+      ],
+    ],
+    [
+      "thoughts, calls and what is no block",
+      [{ type: "reasoning", reasoning: "hm" }, { type: "tool_use" }, null, 7, { type: "image" }],
+      [],
+    ],
   ])("reads %s", (_, content, parts) => {
     expect(partsOf(content)).toEqual(parts);
   });

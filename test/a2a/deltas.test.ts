@@ -9,11 +9,22 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-function start(): { chunks: ResponseChunks; sent: Chunk[]; tokens: (id: string, ...words: string[]) => void; frame: (message: unknown) => void } {
+function start(): {
+  chunks: ResponseChunks;
+  sent: Chunk[];
+  tokens: (id: string, ...words: string[]) => void;
+  frame: (message: unknown) => void;
+} {
   const sent: Chunk[] = [];
   const chunks = new ResponseChunks((chunk) => sent.push(chunk));
-  const frame = (message: unknown): void => chunks.frames(`event: messages\ndata: ${JSON.stringify([message, {}])}\nid: 1\n\n`);
-  return { chunks, sent, frame, tokens: (id, ...words) => words.forEach((content) => frame({ type: "AIMessageChunk", id, content })) };
+  const frame = (message: unknown): void =>
+    chunks.frames(`event: messages\ndata: ${JSON.stringify([message, {}])}\nid: 1\n\n`);
+  return {
+    chunks,
+    sent,
+    frame,
+    tokens: (id, ...words) => words.forEach((content) => frame({ type: "AIMessageChunk", id, content })),
+  };
 }
 const answer = (text: string) => ({ artifactId: "a", name: "Answer", parts: [{ kind: "text", text }] as const });
 const chunk = (text: string, append: boolean, lastChunk = false): Chunk => ({ text, append, lastChunk });
@@ -72,7 +83,15 @@ describe("an answer", () => {
     expect(start().chunks.finish(answer("a"))).toBe(false);
     const { chunks, tokens } = start();
     tokens("m", "a");
-    expect(chunks.finish({ ...answer("a"), parts: [{ kind: "text", text: "a" }, { kind: "data", data: 1 }] })).toBe(false);
+    expect(
+      chunks.finish({
+        ...answer("a"),
+        parts: [
+          { kind: "text", text: "a" },
+          { kind: "data", data: 1 },
+        ],
+      }),
+    ).toBe(false);
   });
 
   it("needs nothing when there is none", () => {
@@ -94,8 +113,17 @@ describe("an answer", () => {
 describe("frames", () => {
   it("reads whole messages, content blocks and several frames at once", () => {
     const { chunks, sent, frame } = start();
-    frame({ type: "ai", id: "m", content: [{ type: "text", text: "a" }, { type: "reasoning", reasoning: "hm" }] });
-    const more = ["b", "c"].map((content) => `event: messages|node:1\ndata: ${JSON.stringify([{ type: "ai", id: "m", content }, {}])}\n\n`);
+    frame({
+      type: "ai",
+      id: "m",
+      content: [
+        { type: "text", text: "a" },
+        { type: "reasoning", reasoning: "hm" },
+      ],
+    });
+    const more = ["b", "c"].map(
+      (content) => `event: messages|node:1\ndata: ${JSON.stringify([{ type: "ai", id: "m", content }, {}])}\n\n`,
+    );
     chunks.frames(more.join(""));
     chunks.finish(answer("abc"));
     expect(sent.map(({ text }) => text)).toEqual(["a", "b", "c"]);

@@ -21,7 +21,9 @@ const failureOf = (work: () => unknown): RpcFailure => {
 
 describe("the input of a turn", () => {
   it("is a human message with the id of the message", () => {
-    expect(inputOf(message(text("a"), text("b")), chat)).toEqual({ messages: [{ role: "user", id: "m", content: "a\nb" }] });
+    expect(inputOf(message(text("a"), text("b")), chat)).toEqual({
+      messages: [{ role: "user", id: "m", content: "a\nb" }],
+    });
   });
 
   it("has the keys of data parts beside it, and the last of equal ones", () => {
@@ -35,11 +37,16 @@ describe("the input of a turn", () => {
   it("keeps messages that a data part has", () => {
     const before = { role: "system", content: "be kind" };
     expect(inputOf(message(data({ messages: [before] })), chat)).toEqual({ messages: [before] });
-    expect(inputOf(message(data({ messages: [before] }), text("a")), chat)["messages"]).toEqual([before, { role: "user", id: "m", content: "a" }]);
+    expect(inputOf(message(data({ messages: [before] }), text("a")), chat)["messages"]).toEqual([
+      before,
+      { role: "user", id: "m", content: "a" },
+    ]);
   });
 
   it("tells a graph with messages of data that none of its keys takes", () => {
-    expect(inputOf(message(data({ other: 1 })), chat)).toEqual({ messages: [{ role: "user", id: "m", content: '{"other":1}' }] });
+    expect(inputOf(message(data({ other: 1 })), chat)).toEqual({
+      messages: [{ role: "user", id: "m", content: '{"other":1}' }],
+    });
     expect(inputOf(message(data([1, 2])), chat)).toEqual({ messages: [{ role: "user", id: "m", content: "[1,2]" }] });
     expect(inputOf(message(data({ other: 1 })), unknown)).toEqual({ other: 1 });
   });
@@ -82,7 +89,9 @@ describe("the answer to a graph that waits", () => {
     for (const parts of [[text("yes")], [data({ resume: true })]]) {
       const { code, message: why } = failureOf(() => resumeOf(message(...parts), two));
       expect(code).toBe(-32602);
-      expect(why).toContain('waits for 2 answers: send a data part with {"resume":[{"id":"i1","value":"…"},{"id":"i2","value":"…"}]}');
+      expect(why).toContain(
+        'waits for 2 answers: send a data part with {"resume":[{"id":"i1","value":"…"},{"id":"i2","value":"…"}]}',
+      );
     }
     const stray = failureOf(() => resumeOf(message(data({ resume: [{ id: "i9", value: 1 }] })), two));
     expect(stray.message).toContain('"i9" is none of what the task waits for: i1, i2');
@@ -98,7 +107,10 @@ describe("modes", () => {
   });
 
   it("come from the assistant's metadata, as far as they are lists of words", () => {
-    expect(modesOf({ a2a: { input_modes: ["image/*", 7], output_modes: [] } })).toEqual({ input: ["image/*"], output: undefined });
+    expect(modesOf({ a2a: { input_modes: ["image/*", 7], output_modes: [] } })).toEqual({
+      input: ["image/*"],
+      output: undefined,
+    });
     expect(modesOf({ a2a: "x" })).toEqual({ input: undefined, output: undefined });
     expect(modesOf({})).toEqual({ input: undefined, output: undefined });
   });
@@ -106,9 +118,13 @@ describe("modes", () => {
   it("refuse files of other types, and clients that want other answers", () => {
     const none = modesOf({});
     const image: Part = { kind: "file", mediaType: "image/png", bytes: "AA==" };
-    expect(() => checkModes(send([image, text("a"), { kind: "file", uri: "https://example.com" }]), none)).not.toThrow();
+    expect(() =>
+      checkModes(send([image, text("a"), { kind: "file", uri: "https://example.com" }]), none),
+    ).not.toThrow();
     expect(failureOf(() => checkModes(send([{ ...image, mediaType: "application/x-odd" }]), none)).code).toBe(-32005);
-    expect(failureOf(() => checkModes(send([image]), modesOf({ a2a: { input_modes: ["text/plain"] } }))).code).toBe(-32005);
+    expect(failureOf(() => checkModes(send([image]), modesOf({ a2a: { input_modes: ["text/plain"] } }))).code).toBe(
+      -32005,
+    );
     for (const accepted of [[], ["text"], ["text/*"], ["*/*"], ["video/mp4", "application/json"]]) {
       expect(() => checkModes(send([text("a")], accepted), none)).not.toThrow();
     }

@@ -219,12 +219,18 @@ describe("stream", () => {
 
 describe("Ctrl-C", () => {
   it("leaves the task going, and says how to look at it", async () => {
-    const started = call(["a2a", "stream", "-a", "kit", `gate ${gates.url("door")}`, "--raw", "--url", server.url], person());
+    const started = call(
+      ["a2a", "stream", "-a", "kit", `gate ${gates.url("door")}`, "--raw", "--url", server.url],
+      person(),
+    );
     await gates.entered("door");
     await started.seen("stderr", /"TASK_STATE_WORKING"/);
     started.signal("SIGINT");
     expect(await started.exitCode).toBe(130);
-    const [, task] = new RegExp(`^the task goes on; look at it with: agent-server a2a get (${UUID}) --assistant kit `, "m").exec(started.stderr)!;
+    const [, task] = new RegExp(
+      `^the task goes on; look at it with: agent-server a2a get (${UUID}) --assistant kit `,
+      "m",
+    ).exec(started.stderr)!;
     expect((await here(["get", task!, "-a", "kit"])).stdout).toMatch(/^state {5}working$/m);
     gates.open("door");
   });
@@ -352,12 +358,12 @@ describe("agents of others", () => {
     (response: ServerResponse, { body }: Received) =>
       json(response, { jsonrpc: "2.0", id: (body as { id: unknown }).id, result });
   const old =
-    (server: () => ScriptedServer, more: Record<string, unknown> = {}) =>
+    (self: () => ScriptedServer, more: Record<string, unknown> = {}) =>
     (response: ServerResponse) =>
       json(response, {
         name: "Old",
         protocolVersion: "0.3.0",
-        url: `${server().url}/rpc`,
+        url: `${self().url}/rpc`,
         preferredTransport: "JSONRPC",
         ...more,
       });

@@ -19,6 +19,7 @@ function running(changes: Partial<RunningServer> = {}, project: Partial<ProjectC
     port: 2024,
     host: "127.0.0.1",
     project: { file: "/p/langgraph.json", root: "/p", demo: false, graphs, http: {}, ...project } as ProjectConfig,
+    auth: null,
     dataDir: "/p/.agent-server",
     stored: { threads: 0, bytes: 0, items: 0 },
     ready: Promise.resolve(),

@@ -12,6 +12,8 @@ it("langgraph.json.example has only keys and values that the config accepts", as
     "src/agent.ts": "",
     "src/researcher.ts": "",
     "src/ui.tsx": "",
+    "src/app.ts": "",
+    "src/auth.ts": "",
   });
   const loaded = await loadProject({ cwd, processEnv: { LG_WEBHOOK_TOKEN: "x", LG_WEBHOOK_SECRET: "x" } });
   expect(loaded.config?.graphs.map(({ id }) => id)).toEqual(["agent", "researcher"]);

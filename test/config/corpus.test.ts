@@ -543,7 +543,7 @@ const json: readonly Case[] = [
     says: [
       '4:14 error: The webhook header "X-A" needs the environment variable LG_WEBHOOK_TOKEN, which is not set.',
       '5:14 error: The webhook header "X-B" names the environment variable AWS_SECRET, which does not begin with "LG_WEBHOOK_".',
-      '6:14 error: The webhook header "X-C" has a template that is not understood: \${{ secrets.A }}.',
+      '6:14 error: The webhook header "X-C" has a template that is not understood: ${{ secrets.A }}.',
       '7:7 error: The webhook header "Content-Type" is set by the server itself.',
       '8:7 error: The webhook header "X Y" cannot be a header: its name has characters that no header name has.',
       "11:45 error: The webhook secret needs the environment variable LG_WEBHOOK_SECRET, which is not set.",
@@ -569,6 +569,26 @@ const json: readonly Case[] = [
       '1:125 warning: Unknown key "http.configurable_headers.exlude"; it is ignored.',
     ],
     hints: ['Write ["x-user"].', 'Did you mean "exclude"?'],
+  },
+  {
+    name: "an app and an authentication that are not there",
+    text: `{ ${G},
+  "http": { "app": "./src/agent.ts", "mount_prefix": "api" },
+  "auth": { "path": "./src/auht.ts:auth", "cache": { "ttl_seconds": "1" }, "pth": "x" }
+}`,
+    says: [
+      '2:20 error: "http.app" names no export: "./src/agent.ts" must end in ":export".',
+      '2:54 error: "http.mount_prefix" must begin with one slash: "api".',
+      '3:21 error: The file of "auth.path" does not exist: <root>/src/auht.ts',
+      '3:69 error: "auth.cache.ttl_seconds" must be a number of seconds greater than 0, not the string "1".',
+      '3:76 warning: Unknown key "auth.pth"; it is ignored.',
+    ],
+    hints: [
+      'Write "./src/agent.ts:app" for export const app, or "./src/agent.ts:default" for export default.',
+      'Write "/api".',
+      "That folder has agent.ts, other.mjs.",
+      'Did you mean "path"?',
+    ],
   },
   {
     name: "origins that no page has",

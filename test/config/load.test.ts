@@ -134,7 +134,7 @@ describe("warnings", () => {
   test("name what this version does not do, once, at its place", async () => {
     const text = `{
   "graphs": { "agent": "./src/agent.ts:graph" },
-  "auth": { "path": "./auth.ts:auth", "cache": { "ttl_seconds": 3 } },
+  "auth": { "path": "./src/agent.ts:auth", "allow_langsmith_api_keys": true },
   "webhooks": { "url": { "require_https": true } },
   "store": { "index": { "dims": 3, "embed": "openai:x" }, "ttl": { "default_ttl": 1 } },
   "checkpointer": { "path": "./c.ts:saver", "backend": "default", "ttl": { "strategy": "delete" } },
@@ -143,7 +143,7 @@ describe("warnings", () => {
     const { warnings } = await load(await project({ ...agent, "langgraph.json": text }));
     const effect = "has no effect in this version of agent-server";
     expect(warnings.map(({ location, message }) => `${location?.line}:${location?.column} ${message}`)).toEqual([
-      `3:3 "auth" ${effect}: requests are NOT authenticated.`,
+      `3:44 "auth.allow_langsmith_api_keys" ${effect}: only LangSmith can check its keys; all requests go to auth.path.`,
       `6:21 "checkpointer.path" ${effect}: checkpoints stay in the server's own storage.`,
       `7:3 "encryption" ${effect}: stored data is NOT encrypted.`,
     ]);

@@ -25,7 +25,10 @@ test("each of them acts like its key", async () => {
       LANGGRAPH_HTTP: JSON.stringify({ disable_mcp: true, app: "./src/app.ts:app", mount_prefix: "/api" }),
       LANGGRAPH_STORE: JSON.stringify({ ttl: { default_ttl: 5 }, index: { dims: 3, embed: "./src/embed.ts:embed" } }),
       LANGGRAPH_CHECKPOINTER: JSON.stringify({ ttl: { default_ttl: 7 } }),
-      LANGGRAPH_WEBHOOKS: JSON.stringify({ headers: { "x-a": "${{ env.LG_WEBHOOK_A }}" }, url: { require_https: true } }),
+      LANGGRAPH_WEBHOOKS: JSON.stringify({
+        headers: { "x-a": "${{ env.LG_WEBHOOK_A }}" },
+        url: { require_https: true },
+      }),
       LG_WEBHOOK_A: "secret",
       LANGGRAPH_UI: JSON.stringify({ agent: "./src/ui.tsx" }),
       LANGGRAPH_UI_CONFIG: JSON.stringify({ shared: ["zod"] }),
@@ -65,7 +68,11 @@ test("those of the env file count, those of the process count more, and empty on
     ...files({ env: ".env", http: { disable_mcp: true } }),
     ".env": `LANGGRAPH_HTTP={"disable_ui": true}\nLANGGRAPH_CHECKPOINTER={"ttl": {"default_ttl": 7}}\n`,
   });
-  const { config } = await load(root, { LANGGRAPH_HTTP: '{"disable_store": true}', LANGGRAPH_STORE: " ", LANGGRAPH_UI: "null" });
+  const { config } = await load(root, {
+    LANGGRAPH_HTTP: '{"disable_store": true}',
+    LANGGRAPH_STORE: " ",
+    LANGGRAPH_UI: "null",
+  });
   expect(config.http).toMatchObject({ disable_mcp: true, disable_ui: false, disable_store: true });
   expect(config.checkpointer?.ttl?.defaultMinutes).toBe(7);
   expect(config.store).toBeUndefined();
@@ -103,7 +110,9 @@ test("unknown names and keys that have no effect are warned of", async () => {
 });
 
 test("a mistake in the file is still shown in the file", async () => {
-  const error = await loadError(await project(files({ http: { disable_ui: 1 } })), { LANGGRAPH_HTTP: '{"disable_mcp": 1}' });
+  const error = await loadError(await project(files({ http: { disable_ui: 1 } })), {
+    LANGGRAPH_HTTP: '{"disable_mcp": 1}',
+  });
   expect(error.diagnostics.map(({ message, location }) => [message.slice(0, 22), location?.line])).toEqual([
     ['"http.disable_ui" must', expect.any(Number)],
     ['LANGGRAPH_HTTP: "http.', undefined],
@@ -119,7 +128,12 @@ test("without a config file, graphs of the environment are a project, and other 
 
   const fallback = { ...config!, demo: true, http: { ...config!.http, disable_mcp: false } };
   const onlyHttp = await loadProject({ cwd: root, fallback, processEnv: { LANGGRAPH_HTTP: '{"disable_ui": true}' } });
-  expect(onlyHttp.config).toMatchObject({ demo: true, file: null, graphs: fallback.graphs, http: { disable_ui: true } });
+  expect(onlyHttp.config).toMatchObject({
+    demo: true,
+    file: null,
+    graphs: fallback.graphs,
+    http: { disable_ui: true },
+  });
   expect((await loadProject({ cwd: root, fallback, processEnv: {} })).config).toBe(fallback);
   expect((await loadProject({ cwd: root, processEnv: { LANGGRAPH_HTTP: "{}" } })).config).toBeNull();
   await expect(

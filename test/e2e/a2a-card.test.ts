@@ -12,7 +12,8 @@ const common = (query = "?assistant_id=kit", headers: Record<string, string> = {
   call(server.url, "GET", `/.well-known/agent-card.json${query}`, { headers });
 const pure = (headers: Record<string, string> = {}): Promise<Answer> =>
   call(server.url, "GET", "/a2a/kit/.well-known/agent-card.json", { headers });
-const assistantId = async (): Promise<string> => (await server.client.assistants.search({ graphId: "kit" }))[0]!.assistant_id;
+const assistantId = async (): Promise<string> =>
+  (await server.client.assistants.search({ graphId: "kit" }))[0]!.assistant_id;
 
 describe("what a card says", () => {
   test("CARD-DISC-001: name, description, skill, modes and endpoint of the assistant, for clients of 0.3 (test_agent_card_mandatory)", async () => {
@@ -30,7 +31,14 @@ describe("what a card says", () => {
       capabilities: { streaming: true, pushNotifications: true, stateTransitionHistory: false },
       defaultInputModes: ["text/plain", "application/json"],
       defaultOutputModes: ["text/plain", "application/json"],
-      skills: [{ id: `${id}-main`, name: "kit", description: "Does what the id of a message says", tags: ["assistant", "langgraph"] }],
+      skills: [
+        {
+          id: `${id}-main`,
+          name: "kit",
+          description: "Does what the id of a message says",
+          tags: ["assistant", "langgraph"],
+        },
+      ],
       supportsAuthenticatedExtendedCard: false,
     });
     // The endpoint is where it says.
@@ -63,7 +71,14 @@ describe("what a card says", () => {
       ]);
       const { capabilities, skills } = json as Wire;
       expect(capabilities).toEqual({ streaming: true, pushNotifications: true, extendedAgentCard: false });
-      expect(Object.keys(skills[0]).toSorted()).toEqual(["description", "id", "inputModes", "name", "outputModes", "tags"]);
+      expect(Object.keys(skills[0]).toSorted()).toEqual([
+        "description",
+        "id",
+        "inputModes",
+        "name",
+        "outputModes",
+        "tags",
+      ]);
     }
   });
 
@@ -85,7 +100,8 @@ describe("what a card says", () => {
 });
 
 describe("under which address", () => {
-  const urlOf = async (headers: Record<string, string>): Promise<string> => ((await common(undefined, headers)).json as Wire).url.replace(/\/a2a\/.*/, "");
+  const urlOf = async (headers: Record<string, string>): Promise<string> =>
+    ((await common(undefined, headers)).json as Wire).url.replace(/\/a2a\/.*/, "");
 
   test("the one that was asked", async () => {
     const port = new URL(server.url).port;
@@ -95,12 +111,15 @@ describe("under which address", () => {
   test("behind a proxy, the proxy's", async () => {
     const forwarded = { "x-forwarded-proto": "https", "x-forwarded-host": "agents.example.com" };
     expect(await urlOf(forwarded)).toBe("https://agents.example.com");
-    expect(await urlOf({ ...forwarded, "x-forwarded-host": "a.example.com:8443, b.internal" })).toBe("https://a.example.com:8443");
+    expect(await urlOf({ ...forwarded, "x-forwarded-host": "a.example.com:8443, b.internal" })).toBe(
+      "https://a.example.com:8443",
+    );
     expect(await urlOf({ "x-forwarded-host": "[2001:db8::1]:80" })).toBe("http://[2001:db8::1]:80");
   });
 
   test("what is no host and no protocol does not get into the card", async () => {
-    for (const host of ["evil.example.com/path?", 'a"b', "user@host", "a b", "-"]) expect(await urlOf({ "x-forwarded-host": host })).toBe(server.url);
+    for (const host of ["evil.example.com/path?", 'a"b', "user@host", "a b", "-"])
+      expect(await urlOf({ "x-forwarded-host": host })).toBe(server.url);
     expect(await urlOf({ "x-forwarded-proto": "javascript" })).toBe(server.url);
   });
 });
@@ -138,18 +157,29 @@ describe("whose card", () => {
   test("without an assistant, where there are several, is an error that says what there is", async () => {
     expect(await common("")).toMatchObject({
       status: 400,
-      json: { detail: expect.stringMatching(/assistant_id.*kit, ask/), error: { code: -32_602, message: expect.stringContaining("assistant_id") } },
+      json: {
+        detail: expect.stringMatching(/assistant_id.*kit, ask/),
+        error: { code: -32_602, message: expect.stringContaining("assistant_id") },
+      },
     });
   });
 
   test("an unknown assistant is a 404 that says so", async () => {
-    for (const answer of [await common("?assistant_id=none"), await call(server.url, "GET", "/a2a/none/.well-known/agent-card.json")]) {
-      expect(answer).toMatchObject({ status: 404, json: { detail: expect.stringContaining('"none"'), error: { code: -32_602 } } });
+    for (const answer of [
+      await common("?assistant_id=none"),
+      await call(server.url, "GET", "/a2a/none/.well-known/agent-card.json"),
+    ]) {
+      expect(answer).toMatchObject({
+        status: 404,
+        json: { detail: expect.stringContaining('"none"'), error: { code: -32_602 } },
+      });
     }
   });
 
   test("where there is one assistant only, the bare address serves it", async () => {
-    const single = await startTestServer({ cwd: projectWith({ graphs: { echo: join(PROJECT, "src", "echo.ts:graph") } }) });
+    const single = await startTestServer({
+      cwd: projectWith({ graphs: { echo: join(PROJECT, "src", "echo.ts:graph") } }),
+    });
     try {
       const card = await call(single.url, "GET", "/.well-known/agent-card.json");
       expect(card).toMatchObject({ status: 200, json: { name: "echo", protocolVersion: "0.3.0" } });
@@ -181,12 +211,22 @@ describe("switched off", () => {
   test("http.disable_webhooks takes push notifications away: CORE-CAP-001", async () => {
     const off = await startTestServer({ cwd: projectWith({ http: { disable_webhooks: true } }) });
     try {
-      expect((await call(off.url, "GET", "/.well-known/agent-card.json?assistant_id=echo")).json).toMatchObject({ capabilities: { pushNotifications: false } });
+      expect((await call(off.url, "GET", "/.well-known/agent-card.json?assistant_id=echo")).json).toMatchObject({
+        capabilities: { pushNotifications: false },
+      });
       const echo = new Agent(() => off.url, "echo");
       const config = { url: "https://example.com/hook" };
       const params = { taskId: "t", ...config };
-      for (const method of ["CreateTaskPushNotificationConfig", "GetTaskPushNotificationConfig", "ListTaskPushNotificationConfigs", "DeleteTaskPushNotificationConfig"]) {
-        expect(await echo.error(method, { ...params, id: "c" })).toMatchObject({ code: -32_003, data: [{ reason: "PUSH_NOTIFICATION_NOT_SUPPORTED" }] });
+      for (const method of [
+        "CreateTaskPushNotificationConfig",
+        "GetTaskPushNotificationConfig",
+        "ListTaskPushNotificationConfigs",
+        "DeleteTaskPushNotificationConfig",
+      ]) {
+        expect(await echo.error(method, { ...params, id: "c" })).toMatchObject({
+          code: -32_003,
+          data: [{ reason: "PUSH_NOTIFICATION_NOT_SUPPORTED" }],
+        });
       }
       const asked = { ...said03("hi"), configuration: { pushNotificationConfig: config } };
       expect(await echo.error("message/send", asked)).toMatchObject({ code: -32_003 });

@@ -21,7 +21,12 @@ describe("0.3 kit: JSON-RPC", () => {
     ["no jsonrpc", { id: 7, method: "message/send", params: {} }, -32_600, 7],
     ["no method", { jsonrpc: "2.0", params: {} }, -32_600, null],
     ["a method that is no text", { jsonrpc: "2.0", id: "a", method: 5, params: {} }, -32_600, "a"],
-    ["an id that is an object", { jsonrpc: "2.0", method: "message/send", params: {}, id: { bad: "type" } }, -32_600, null],
+    [
+      "an id that is an object",
+      { jsonrpc: "2.0", method: "message/send", params: {}, id: { bad: "type" } },
+      -32_600,
+      null,
+    ],
     ["a batch", [rpc("tasks/get", { id: nowhere })], -32_600, null],
     ["an empty batch", [], -32_600, null],
     ["a text", '"hello"', -32_600, null],
@@ -47,12 +52,21 @@ describe("0.3 kit: JSON-RPC", () => {
     ["no role", { message: { messageId: "m", parts: [{ kind: "text", text: "hi" }] } }],
     ["the agent's role", { message: { messageId: "m", role: "agent", parts: [{ kind: "text", text: "hi" }] } }],
     ["an unknown kind of part", { message: { messageId: "m", role: "user", parts: [{ kind: "song", text: "hi" }] } }],
-    ["a file without content", { message: { messageId: "m", role: "user", parts: [{ kind: "file", file: { name: "a" } }] } }],
-    ["a file that is no base64", { message: { messageId: "m", role: "user", parts: [{ kind: "file", file: { bytes: "%%%" } }] } }],
+    [
+      "a file without content",
+      { message: { messageId: "m", role: "user", parts: [{ kind: "file", file: { name: "a" } }] } },
+    ],
+    [
+      "a file that is no base64",
+      { message: { messageId: "m", role: "user", parts: [{ kind: "file", file: { bytes: "%%%" } }] } },
+    ],
     ["a negative historyLength", { ...said03("hi"), configuration: { historyLength: -1 } }],
     ["a blocking that is a text", { ...said03("hi"), configuration: { blocking: "yes" } }],
   ])("test_rejects_invalid_params: message/send with %s is -32602", async (_what, params) => {
-    expect(await kit.error("message/send", params)).toMatchObject({ code: -32_602, message: expect.stringMatching(/^Invalid params: /) });
+    expect(await kit.error("message/send", params)).toMatchObject({
+      code: -32_602,
+      message: expect.stringMatching(/^Invalid params: /),
+    });
   });
 
   test("more parts than a message may have are refused", async () => {
@@ -68,7 +82,10 @@ describe("0.3 kit: JSON-RPC", () => {
 
   test("test_invalid_params_error_validation: tasks/get without an id, or with one that is a number", async () => {
     for (const params of [{}, { id: 12_345 }, { id: "" }]) {
-      expect(await kit.error("tasks/get", params)).toMatchObject({ code: -32_602, message: expect.stringContaining("id") });
+      expect(await kit.error("tasks/get", params)).toMatchObject({
+        code: -32_602,
+        message: expect.stringContaining("id"),
+      });
     }
   });
 
@@ -151,7 +168,10 @@ describe("JSONRPC-ERR-001, JSONRPC-ERR-002, JSONRPC-ERR-003, JSONRPC-SSE-002, CO
   });
 
   test("JSONRPC-SVC-002: extensions that nobody knows are no error", async () => {
-    const headers = { "a2a-extensions": "https://example.com/ext/v1,https://example.com/ext/v2", "x-a2a-extensions": "urn:x" };
+    const headers = {
+      "a2a-extensions": "https://example.com/ext/v1,https://example.com/ext/v2",
+      "x-a2a-extensions": "urn:x",
+    };
     expect(await kit.result("SendMessage", said1("hi"), { headers })).toHaveProperty("task");
     expect(await kit.result("message/send", said03("hi"), { headers })).toMatchObject({ kind: "task" });
   });
@@ -168,18 +188,24 @@ describe("VER-SERVER-001, VER-SERVER-002, VER-SERVER-003", () => {
     expect(answers[0]).toMatchObject({ error: { data: [{ reason: "VERSION_NOT_SUPPORTED" }] } });
   });
 
-  test.each(["", "1.0", "1.0.1", "0.3", "0.3.0"])("VER-SERVER-001, VER-SERVER-003: %j is spoken, whatever the method's name is", async (version) => {
-    const headers = { "a2a-version": version };
-    expect(await kit.result("SendMessage", said1("hi"), { headers })).toHaveProperty("task");
-    expect(await kit.result("message/send", said03("hi"), { headers })).toMatchObject({ kind: "task" });
-  });
+  test.each(["", "1.0", "1.0.1", "0.3", "0.3.0"])(
+    "VER-SERVER-001, VER-SERVER-003: %j is spoken, whatever the method's name is",
+    async (version) => {
+      const headers = { "a2a-version": version };
+      expect(await kit.result("SendMessage", said1("hi"), { headers })).toHaveProperty("task");
+      expect(await kit.result("message/send", said03("hi"), { headers })).toMatchObject({ kind: "task" });
+    },
+  );
 });
 
 describe("the endpoint", () => {
   test("an assistant that does not exist is a 404 with a JSON-RPC error", async () => {
     for (const name of ["none", nowhere]) {
       const answer = await call(server.url, "POST", `/a2a/${name}`, { body: rpc("message/send", said03("hi"), 9) });
-      expect(answer).toMatchObject({ status: 404, json: { jsonrpc: "2.0", id: 9, error: { code: -32_602, message: expect.stringContaining(name) } } });
+      expect(answer).toMatchObject({
+        status: 404,
+        json: { jsonrpc: "2.0", id: 9, error: { code: -32_602, message: expect.stringContaining(name) } },
+      });
     }
   });
 
@@ -202,9 +228,16 @@ describe("the endpoint", () => {
   });
 
   test("GetExtendedAgentCard is -32004 without the capability (CORE-CAP-003), and -32007 in the words of 0.3", async () => {
-    expect(await kit.error("GetExtendedAgentCard", {})).toMatchObject({ code: -32_004, data: [{ reason: "UNSUPPORTED_OPERATION" }] });
-    expect((await kit.post({ jsonrpc: "2.0", id: 1, method: "GetExtendedAgentCard" })).json).toMatchObject({ error: { code: -32_004 } });
-    expect((await kit.post({ jsonrpc: "2.0", id: 1, method: "agent/getAuthenticatedExtendedCard" })).json).toMatchObject({
+    expect(await kit.error("GetExtendedAgentCard", {})).toMatchObject({
+      code: -32_004,
+      data: [{ reason: "UNSUPPORTED_OPERATION" }],
+    });
+    expect((await kit.post({ jsonrpc: "2.0", id: 1, method: "GetExtendedAgentCard" })).json).toMatchObject({
+      error: { code: -32_004 },
+    });
+    expect(
+      (await kit.post({ jsonrpc: "2.0", id: 1, method: "agent/getAuthenticatedExtendedCard" })).json,
+    ).toMatchObject({
       error: { code: -32_007, data: { reason: "EXTENDED_AGENT_CARD_NOT_CONFIGURED" } },
     });
   });

@@ -37,7 +37,8 @@ afterAll(async () => {
 });
 
 const waiting = async (configuration: Wire = {}): Promise<Wire> =>
-  (await kit.result("SendMessage", { ...said1("Ask me", { messageId: messageId("input-required") }), configuration })).task;
+  (await kit.result("SendMessage", { ...said1("Ask me", { messageId: messageId("input-required") }), configuration }))
+    .task;
 
 /** The first notification of a task in a state. Others may come before it, and twice: what was under way in a crash is sent again. */
 async function notified(taskId: string, state: string): Promise<Hook> {
@@ -55,7 +56,9 @@ describe("killed with SIGKILL", () => {
     await crash();
     expect(await kit.result("tasks/get", { id: task.id })).toEqual(task);
     const { tasks } = await kit.result("ListTasks", { contextId: task.contextId });
-    expect(tasks).toMatchObject([{ id: task.id, status: { state: "TASK_STATE_COMPLETED", timestamp: task.status.timestamp } }]);
+    expect(tasks).toMatchObject([
+      { id: task.id, status: { state: "TASK_STATE_COMPLETED", timestamp: task.status.timestamp } },
+    ]);
     expect(await kit.error("SendMessage", said1("more", { taskId: task.id }))).toMatchObject({ code: -32_004 });
   });
 
@@ -65,7 +68,12 @@ describe("killed with SIGKILL", () => {
     await notified(task.id, "TASK_STATE_INPUT_REQUIRED");
     await crash();
     expect(await kit.result("GetTask", { id: task.id })).toEqual(task);
-    expect(await kit.result("GetTaskPushNotificationConfig", { taskId: task.id, id: "p" })).toEqual({ taskId: task.id, id: "p", url, token: "t" });
+    expect(await kit.result("GetTaskPushNotificationConfig", { taskId: task.id, id: "p" })).toEqual({
+      taskId: task.id,
+      id: "p",
+      url,
+      token: "t",
+    });
     // Another subscriber than before the crash.
     const stream = await kit.stream("SubscribeToTask", { id: task.id });
     expect((await stream.next()).result.task).toEqual(task);
@@ -92,7 +100,9 @@ describe("killed with SIGKILL", () => {
     await crash();
     await gates.entered("crash", 2);
     const stream = await kit.stream("SubscribeToTask", { id: task.id });
-    expect((await stream.next()).result).toMatchObject({ task: { id: task.id, status: { state: "TASK_STATE_WORKING" } } });
+    expect((await stream.next()).result).toMatchObject({
+      task: { id: task.id, status: { state: "TASK_STATE_WORKING" } },
+    });
     gates.open("crash");
     const events = await stream.rest();
     expect(events).toMatchObject([
@@ -103,11 +113,17 @@ describe("killed with SIGKILL", () => {
   });
 
   test("a task that works can be canceled after the next start", async () => {
-    const { task } = await kit.result("SendMessage", { ...said1(`gate ${gates.url("crash and cancel")}`), configuration: { returnImmediately: true } });
+    const { task } = await kit.result("SendMessage", {
+      ...said1(`gate ${gates.url("crash and cancel")}`),
+      configuration: { returnImmediately: true },
+    });
     await gates.entered("crash and cancel");
     await crash();
     await gates.entered("crash and cancel", 2);
-    expect(await kit.result("CancelTask", { id: task.id })).toMatchObject({ id: task.id, status: { state: "TASK_STATE_CANCELED" } });
+    expect(await kit.result("CancelTask", { id: task.id })).toMatchObject({
+      id: task.id,
+      status: { state: "TASK_STATE_CANCELED" },
+    });
     await crash();
     expect(await kit.result("GetTask", { id: task.id })).toMatchObject({ status: { state: "TASK_STATE_CANCELED" } });
   });
@@ -115,13 +131,22 @@ describe("killed with SIGKILL", () => {
   test("a notification that did not arrive is sent by the next start", async () => {
     // The receiver does not answer until the server is dead.
     receiver.react = () => new Promise(() => undefined);
-    const task = await waiting({ taskPushNotificationConfig: { url: `${receiver.url}/late`, authentication: { scheme: "Bearer", credentials: "c" } } });
+    const task = await waiting({
+      taskPushNotificationConfig: {
+        url: `${receiver.url}/late`,
+        authentication: { scheme: "Bearer", credentials: "c" },
+      },
+    });
     await notified(task.id, "TASK_STATE_INPUT_REQUIRED");
     (receiver.hooks as unknown[]).length = 0;
     receiver.react = () => ({ status: 200 });
     await crash();
     const again = await notified(task.id, "TASK_STATE_INPUT_REQUIRED");
-    expect(again).toMatchObject({ path: "/late", headers: { authorization: "Bearer c" }, run: { task: { status: task.status } } });
+    expect(again).toMatchObject({
+      path: "/late",
+      headers: { authorization: "Bearer c" },
+      run: { task: { status: task.status } },
+    });
   });
 
   test("the client of a blocking message whose server dies finds the task again by its context", async () => {

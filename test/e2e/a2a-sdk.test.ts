@@ -21,7 +21,8 @@ const cardPath = (assistant: string): string => `/.well-known/agent-card.json?as
 
 describe("0.3.14", () => {
   type OldClient = Awaited<ReturnType<OldFactory["createFromUrl"]>>;
-  const clientOf = (assistant: string): Promise<OldClient> => new OldFactory().createFromUrl(server.url, cardPath(assistant));
+  const clientOf = (assistant: string): Promise<OldClient> =>
+    new OldFactory().createFromUrl(server.url, cardPath(assistant));
   const said = (text: string, more: Partial<MessageSendParams["message"]> = {}): MessageSendParams => ({
     message: { kind: "message", role: "user", messageId: messageId(), parts: [{ kind: "text", text }], ...more },
   });
@@ -34,7 +35,10 @@ describe("0.3.14", () => {
     const client = await clientOf("ask");
     const task = taskOf(await client.sendMessage(said("hello")));
     expect(task.status.state).toBe("input-required");
-    expect(await client.getTask({ id: task.id, historyLength: 1 })).toMatchObject({ id: task.id, history: [{ kind: "message" }] });
+    expect(await client.getTask({ id: task.id, historyLength: 1 })).toMatchObject({
+      id: task.id,
+      history: [{ kind: "message" }],
+    });
     const again = taskOf(await client.sendMessage(said("yes", { taskId: task.id, contextId: task.contextId })));
     expect(again).toMatchObject({ id: task.id, contextId: task.contextId });
     expect(await client.cancelTask({ id: task.id })).toMatchObject({ status: { state: "canceled" } });
@@ -45,10 +49,18 @@ describe("0.3.14", () => {
   test("streams, and resubscribes", async () => {
     const client = await clientOf("words");
     const events = await collect(client.sendMessageStream(said("hello")));
-    expect(events.map(({ kind }) => kind)).toEqual(["task", "status-update", ...Array.from({ length: 5 }, () => "artifact-update"), "status-update"]);
+    expect(events.map(({ kind }) => kind)).toEqual([
+      "task",
+      "status-update",
+      ...Array.from({ length: 5 }, () => "artifact-update"),
+      "status-update",
+    ]);
     expect(events.at(-1)).toMatchObject({ final: true });
     const [task] = events as [OldTask];
-    expect(await collect(client.resubscribeTask({ id: task.id }))).toMatchObject([{ kind: "task", id: task.id }, { final: true }]);
+    expect(await collect(client.resubscribeTask({ id: task.id }))).toMatchObject([
+      { kind: "task", id: task.id },
+      { final: true },
+    ]);
     await expect(collect(client.resubscribeTask({ id: "none" }))).rejects.toThrow(/Task not found/);
     const bad = { message: { ...said("x").message, contextId: "no-uuid" } };
     await expect(collect(client.sendMessageStream(bad))).rejects.toThrow(/Invalid thread ID/);
@@ -58,7 +70,10 @@ describe("0.3.14", () => {
     const client = await clientOf("kit");
     const { id: taskId } = taskOf(await client.sendMessage(said("hello")));
     const pushNotificationConfig = { id: "c", url: "https://example.com/hook", token: "t" };
-    expect(await client.setTaskPushNotificationConfig({ taskId, pushNotificationConfig })).toEqual({ taskId, pushNotificationConfig });
+    expect(await client.setTaskPushNotificationConfig({ taskId, pushNotificationConfig })).toEqual({
+      taskId,
+      pushNotificationConfig,
+    });
     const named = { id: taskId, pushNotificationConfigId: "c" };
     expect(await client.getTaskPushNotificationConfig(named)).toEqual({ taskId, pushNotificationConfig });
     expect(await client.listTaskPushNotificationConfig({ id: taskId })).toHaveLength(1);
@@ -68,7 +83,9 @@ describe("0.3.14", () => {
 
   test("two clients follow one task", async () => {
     const [one, two] = await Promise.all([clientOf("kit"), clientOf("kit")]);
-    const task = taskOf(await one.sendMessage({ ...said(`gate ${gates.url("old")}`), configuration: { blocking: false } }));
+    const task = taskOf(
+      await one.sendMessage({ ...said(`gate ${gates.url("old")}`), configuration: { blocking: false } }),
+    );
     await gates.entered("old");
     const streams = [one, two].map((client) => client.resubscribeTask({ id: task.id }));
     const first = await Promise.all(streams.map((stream) => stream.next()));
@@ -80,7 +97,12 @@ describe("0.3.14", () => {
   });
 });
 
-const part = (text: string): Part => ({ content: { $case: "text", value: text }, metadata: undefined, filename: "", mediaType: "" });
+const part = (text: string): Part => ({
+  content: { $case: "text", value: text },
+  metadata: undefined,
+  filename: "",
+  mediaType: "",
+});
 const message = (text: string, more: Partial<Message> = {}): Message => ({
   messageId: messageId(),
   role: Role.ROLE_USER,
@@ -108,7 +130,11 @@ const compatible = new ClientFactory(
 
 describe.each([
   ["1.3.0", (assistant: string) => new ClientFactory().createFromUrl(server.url, cardPath(assistant))],
-  ["1.3.0 with the card of 1.0 alone", (assistant: string) => new ClientFactory().createFromUrl(server.url, `/a2a/${assistant}/.well-known/agent-card.json`)],
+  [
+    "1.3.0 with the card of 1.0 alone",
+    (assistant: string) =>
+      new ClientFactory().createFromUrl(server.url, `/a2a/${assistant}/.well-known/agent-card.json`),
+  ],
   ["1.3.0 with legacyCompat", (assistant: string) => compatible.createFromUrl(server.url, cardPath(assistant))],
 ])("%s", (_name, clientOf) => {
   const taskOf = (answer: Task | Message): Task => {
@@ -120,7 +146,8 @@ describe.each([
   beforeAll(async () => {
     kit = await clientOf("kit");
   });
-  const waiting = async (): Promise<Task> => taskOf(await kit.sendMessage(request("ask me", { messageId: messageId("input-required") })));
+  const waiting = async (): Promise<Task> =>
+    taskOf(await kit.sendMessage(request("ask me", { messageId: messageId("input-required") })));
 
   test("speaks 1.0 with this server", () => {
     expect(kit.protocolVersion).toBe("1.0");
@@ -128,11 +155,21 @@ describe.each([
 
   test("sends, gets, continues, lists, cancels", async () => {
     const task = await waiting();
-    expect(task.status).toMatchObject({ state: TaskState.TASK_STATE_INPUT_REQUIRED, message: { role: Role.ROLE_AGENT } });
+    expect(task.status).toMatchObject({
+      state: TaskState.TASK_STATE_INPUT_REQUIRED,
+      message: { role: Role.ROLE_AGENT },
+    });
     const done = taskOf(await kit.sendMessage(request("this", { taskId: task.id })));
-    expect(done).toMatchObject({ id: task.id, contextId: task.contextId, status: { state: TaskState.TASK_STATE_COMPLETED } });
+    expect(done).toMatchObject({
+      id: task.id,
+      contextId: task.contextId,
+      status: { state: TaskState.TASK_STATE_COMPLETED },
+    });
     expect(done.artifacts[0]!.parts[0]!.content).toEqual({ $case: "text", value: 'You answered "this"' });
-    expect(await kit.getTask({ tenant: "", id: task.id, historyLength: 2 })).toMatchObject({ id: task.id, history: [{}, {}] });
+    expect(await kit.getTask({ tenant: "", id: task.id, historyLength: 2 })).toMatchObject({
+      id: task.id,
+      history: [{}, {}],
+    });
     const list = await kit.listTasks({
       tenant: "",
       contextId: task.contextId,
@@ -142,8 +179,12 @@ describe.each([
     });
     expect(list).toMatchObject({ tasks: [{ id: task.id }], totalSize: 1, nextPageToken: "" });
     const other = await waiting();
-    expect(await kit.cancelTask({ tenant: "", id: other.id, metadata: undefined })).toMatchObject({ status: { state: TaskState.TASK_STATE_CANCELED } });
-    await expect(kit.cancelTask({ tenant: "", id: other.id, metadata: undefined })).rejects.toThrow(/cannot be canceled/);
+    expect(await kit.cancelTask({ tenant: "", id: other.id, metadata: undefined })).toMatchObject({
+      status: { state: TaskState.TASK_STATE_CANCELED },
+    });
+    await expect(kit.cancelTask({ tenant: "", id: other.id, metadata: undefined })).rejects.toThrow(
+      /cannot be canceled/,
+    );
     await expect(kit.sendMessage(request("more", { taskId: task.id }))).rejects.toThrow(/has ended/);
     await expect(kit.getTask({ tenant: "", id: "none" })).rejects.toThrow(/Task not found/);
   });
@@ -151,7 +192,12 @@ describe.each([
   test("streams, and subscribes", async () => {
     const words = await clientOf("words");
     const events = await collect(words.sendMessageStream(request("hello")));
-    expect(events.map(caseOf)).toEqual(["task", "statusUpdate", ...Array.from({ length: 5 }, () => "artifactUpdate"), "statusUpdate"]);
+    expect(events.map(caseOf)).toEqual([
+      "task",
+      "statusUpdate",
+      ...Array.from({ length: 5 }, () => "artifactUpdate"),
+      "statusUpdate",
+    ]);
     const { payload } = events[0]!;
     const ended = payload?.$case === "task" ? payload.value.id : "";
     await expect(collect(words.resubscribeTask({ tenant: "", id: ended }))).rejects.toThrow(/has ended/);
@@ -164,10 +210,19 @@ describe.each([
 
   test("creates, gets, lists and deletes where notifications go", async () => {
     const { id: taskId } = await waiting();
-    const config = { tenant: "", taskId, id: "c", url: "https://example.com/hook", token: "t", authentication: { scheme: "Bearer", credentials: "x" } };
+    const config = {
+      tenant: "",
+      taskId,
+      id: "c",
+      url: "https://example.com/hook",
+      token: "t",
+      authentication: { scheme: "Bearer", credentials: "x" },
+    };
     expect(await kit.createTaskPushNotificationConfig(config)).toEqual(config);
     expect(await kit.getTaskPushNotificationConfig({ tenant: "", taskId, id: "c" })).toEqual(config);
-    expect(await kit.listTaskPushNotificationConfig({ tenant: "", taskId, pageSize: 10, pageToken: "" })).toMatchObject({ configs: [config] });
+    expect(await kit.listTaskPushNotificationConfig({ tenant: "", taskId, pageSize: 10, pageToken: "" })).toMatchObject(
+      { configs: [config] },
+    );
     await kit.deleteTaskPushNotificationConfig({ tenant: "", taskId, id: "c" });
     await expect(kit.getTaskPushNotificationConfig({ tenant: "", taskId, id: "c" })).rejects.toThrow(/not found/);
   });
@@ -177,6 +232,8 @@ describe.each([
     expect([TaskState.TASK_STATE_SUBMITTED, TaskState.TASK_STATE_WORKING]).toContain(task.status?.state);
     gates.open("young");
     await server.client.runs.join(task.contextId, task.id);
-    expect(await kit.getTask({ tenant: "", id: task.id })).toMatchObject({ status: { state: TaskState.TASK_STATE_COMPLETED } });
+    expect(await kit.getTask({ tenant: "", id: task.id })).toMatchObject({
+      status: { state: TaskState.TASK_STATE_COMPLETED },
+    });
   });
 });

@@ -17,7 +17,10 @@ const complete = (taskId: string): Promise<Wire> => kit.result("SendMessage", sa
 const subscribe = (id: string, method = "SubscribeToTask"): Promise<EventStream> => kit.stream(method, { id });
 /** Begins a task that stands at a gate. */
 async function gated(name: string): Promise<Wire> {
-  const { task } = await kit.result("SendMessage", { ...said1(`gate ${gates.url(name)}`), configuration: { returnImmediately: true } });
+  const { task } = await kit.result("SendMessage", {
+    ...said1(`gate ${gates.url(name)}`),
+    configuration: { returnImmediately: true },
+  });
   await gates.entered(name);
   return task;
 }
@@ -27,7 +30,11 @@ describe("SendStreamingMessage", () => {
     const stream = await kit.stream("SendStreamingMessage", said1("Stream hello"), { id: "s1" });
     expect(stream.type).toMatch(/^text\/event-stream/);
     const first = await stream.next();
-    expect(first).toMatchObject({ jsonrpc: "2.0", id: "s1", result: { task: { status: { state: "TASK_STATE_SUBMITTED" } } } });
+    expect(first).toMatchObject({
+      jsonrpc: "2.0",
+      id: "s1",
+      result: { task: { status: { state: "TASK_STATE_SUBMITTED" } } },
+    });
     const { task } = first.result;
     const rest = await stream.rest();
     const ids = { taskId: task.id, contextId: task.contextId };
@@ -70,25 +77,35 @@ describe("SendStreamingMessage", () => {
     const events = await (await agent("steps").stream("SendStreamingMessage", said1("hello"))).rest();
     let text = "";
     for (const { artifactUpdate } of events) {
-      if (artifactUpdate !== undefined) text = (artifactUpdate.append ? text : "") + artifactUpdate.artifact.parts[0].text;
+      if (artifactUpdate !== undefined)
+        text = (artifactUpdate.append ? text : "") + artifactUpdate.artifact.parts[0].text;
     }
     expect(text).toBe("you said hello to me");
     const { task } = events[0];
-    expect(await agent("steps").result("GetTask", { id: task.id })).toMatchObject({ artifacts: [{ parts: [{ text }] }] });
+    expect(await agent("steps").result("GetTask", { id: task.id })).toMatchObject({
+      artifacts: [{ parts: [{ text }] }],
+    });
   });
 
   test("files and data of an answer come as a whole", async () => {
-    const events = await (await kit.stream("SendStreamingMessage", said1("x", { messageId: messageId("artifact-file") }))).rest();
+    const events = await (
+      await kit.stream("SendStreamingMessage", said1("x", { messageId: messageId("artifact-file") }))
+    ).rest();
     expect(events.at(-2)).toMatchObject({
       artifactUpdate: { artifact: { parts: [{ text: "Here:" }, { raw: "aGVsbG8=" }] }, append: false, lastChunk: true },
     });
   });
 
   test("a task that needs an answer ends the stream, with what it asks", async () => {
-    const stream = await kit.stream("SendStreamingMessage", said1("Ask me", { messageId: messageId("input-required") }));
+    const stream = await kit.stream(
+      "SendStreamingMessage",
+      said1("Ask me", { messageId: messageId("input-required") }),
+    );
     const events = await stream.rest();
     expect(events.at(-1)).toMatchObject({
-      statusUpdate: { status: { state: "TASK_STATE_INPUT_REQUIRED", message: { parts: [{ text: "What else?" }, { data: {} }] } } },
+      statusUpdate: {
+        status: { state: "TASK_STATE_INPUT_REQUIRED", message: { parts: [{ text: "What else?" }, { data: {} }] } },
+      },
     });
     expect(events.at(-2)).toMatchObject({ artifactUpdate: { artifact: { name: "Interrupt" }, lastChunk: true } });
     // The answer can be streamed, too.
@@ -99,15 +116,23 @@ describe("SendStreamingMessage", () => {
   });
 
   test("a failure ends the stream with the reason and no artifact", async () => {
-    const events = await (await kit.stream("SendStreamingMessage", said1("x", { messageId: messageId("reject-task") }))).rest();
+    const events = await (
+      await kit.stream("SendStreamingMessage", said1("x", { messageId: messageId("reject-task") }))
+    ).rest();
     expect(events.some((event) => "artifactUpdate" in event)).toBe(false);
-    expect(events.at(-1)).toMatchObject({ statusUpdate: { status: { state: "TASK_STATE_FAILED", message: { parts: [{ text: expect.stringContaining("rejected") }] } } } });
+    expect(events.at(-1)).toMatchObject({
+      statusUpdate: {
+        status: { state: "TASK_STATE_FAILED", message: { parts: [{ text: expect.stringContaining("rejected") }] } },
+      },
+    });
   });
 
   test("an error before the first event is JSON in 1.0", async () => {
     const stream = await kit.stream("SendStreamingMessage", { invalid: "params" });
     expect(stream.type).toMatch(/^application\/json/);
-    expect(await kit.error("SubscribeToTask", { id: "tck-nonexistent-subscribe-001" })).toMatchObject({ code: -32_001 });
+    expect(await kit.error("SubscribeToTask", { id: "tck-nonexistent-subscribe-001" })).toMatchObject({
+      code: -32_001,
+    });
   });
 });
 
@@ -116,7 +141,11 @@ describe("message/stream", () => {
     const stream = await words.stream("message/stream", said03("hello"), { id: 7 });
     expect(stream.type).toMatch(/^text\/event-stream/);
     const first = await stream.next();
-    expect(first).toMatchObject({ jsonrpc: "2.0", id: 7, result: { kind: "task", status: { state: "submitted" }, history: [{ role: "user" }] } });
+    expect(first).toMatchObject({
+      jsonrpc: "2.0",
+      id: 7,
+      result: { kind: "task", status: { state: "submitted" }, history: [{ role: "user" }] },
+    });
     const rest = await stream.rest();
     expect(rest[0]).toMatchObject({ kind: "status-update", status: { state: "working" }, final: false });
     expect(rest.slice(1, -1).every(({ kind }) => kind === "artifact-update")).toBe(true);
@@ -146,7 +175,10 @@ describe("message/stream", () => {
   test("test_tasks_resubscribe: to a task that has ended tells the task and its end", async () => {
     const task = await kit.result("message/send", said03("hello"));
     const events = await (await subscribe(task.id, "tasks/resubscribe")).rest();
-    expect(events).toEqual([task, expect.objectContaining({ kind: "status-update", status: task.status, final: true })]);
+    expect(events).toEqual([
+      task,
+      expect.objectContaining({ kind: "status-update", status: task.status, final: true }),
+    ]);
   });
 });
 
@@ -164,18 +196,27 @@ describe("SubscribeToTask", () => {
     await stream.next();
     await complete(task.id);
     const events = await stream.rest();
-    expect(events.map((event) => event.statusUpdate?.status.state ?? "artifact")).toEqual(["TASK_STATE_WORKING", "artifact", "TASK_STATE_COMPLETED"]);
+    expect(events.map((event) => event.statusUpdate?.status.state ?? "artifact")).toEqual([
+      "TASK_STATE_WORKING",
+      "artifact",
+      "TASK_STATE_COMPLETED",
+    ]);
   });
 
   test("STREAM-SUB-003: a task that has ended is -32004", async () => {
     const { task } = await kit.result("SendMessage", said1("hello"));
-    expect(await kit.error("SubscribeToTask", { id: task.id })).toMatchObject({ code: -32_004, data: [{ reason: "UNSUPPORTED_OPERATION" }] });
+    expect(await kit.error("SubscribeToTask", { id: task.id })).toMatchObject({
+      code: -32_004,
+      data: [{ reason: "UNSUPPORTED_OPERATION" }],
+    });
   });
 
   test("a task that works: what is to come", async () => {
     const task = await gated("subscribe");
     const stream = await subscribe(task.id);
-    expect((await stream.next()).result).toMatchObject({ task: { id: task.id, status: { state: "TASK_STATE_WORKING" } } });
+    expect((await stream.next()).result).toMatchObject({
+      task: { id: task.id, status: { state: "TASK_STATE_WORKING" } },
+    });
     gates.open("subscribe");
     expect(await stream.rest()).toMatchObject([
       { artifactUpdate: { artifact: { parts: [{ text: "Hello from TCK" }] } } },
@@ -188,7 +229,9 @@ describe("SubscribeToTask", () => {
       const stream = await subscribe(task.id);
       await stream.next();
       await kit.result("CancelTask", { id: task.id });
-      expect((await stream.rest()).at(-1)).toMatchObject({ statusUpdate: { status: { state: "TASK_STATE_CANCELED" } } });
+      expect((await stream.rest()).at(-1)).toMatchObject({
+        statusUpdate: { status: { state: "TASK_STATE_CANCELED" } },
+      });
     }
   });
 

@@ -38,14 +38,22 @@ describe("the requirements' rules", () => {
     const { messages } = (await server.client.threads.getState(contextId)).values as { messages: unknown[] };
     expect(messages).toHaveLength(6);
     // Each task keeps what it was.
-    expect(await kit.result("tasks/get", { id: first.id, contextId })).toMatchObject({ id: first.id, history: [{}, {}] });
+    expect(await kit.result("tasks/get", { id: first.id, contextId })).toMatchObject({
+      id: first.id,
+      history: [{}, {}],
+    });
   });
 
   test("a task that was canceled, or has failed, is followed by another as well", async () => {
     const canceled = await send(ask, "hello");
     await ask.result("tasks/cancel", { id: canceled.id });
     const failed = await send(kit, "no", { messageId: messageId("reject-task") });
-    expect(failed).toMatchObject({ status: { state: "failed", message: { kind: "message", parts: [{ text: "Error executing assistant: rejected" }] } } });
+    expect(failed).toMatchObject({
+      status: {
+        state: "failed",
+        message: { kind: "message", parts: [{ text: "Error executing assistant: rejected" }] },
+      },
+    });
     const next = await send(kit, "yes", { contextId: failed.contextId, taskId: failed.id });
     expect(next).toMatchObject({ contextId: failed.contextId, status: { state: "completed" } });
     expect(next.id).not.toBe(failed.id);
@@ -56,7 +64,9 @@ describe("the requirements' rules", () => {
     const task = await send(kit, "hello");
     expect(await kit.result("tasks/get", { id: task.id })).toEqual(task);
     expect(await kit.result("tasks/get", { id: task.id, contextId: task.contextId })).toEqual(task);
-    expect(await kit.error("tasks/get", { id: task.id, contextId: crypto.randomUUID() })).toMatchObject({ code: -32_602 });
+    expect(await kit.error("tasks/get", { id: task.id, contextId: crypto.randomUUID() })).toMatchObject({
+      code: -32_602,
+    });
   });
 
   test("a contextId that is no UUID is refused as on the hosted server", async () => {
@@ -69,7 +79,9 @@ describe("the requirements' rules", () => {
 
 describe("mandatory", () => {
   test("test_message_send_valid_text", async () => {
-    expect(["submitted", "working", "input-required", "completed"]).toContain((await send(ask, "Hello from TCK!")).status.state);
+    expect(["submitted", "working", "input-required", "completed"]).toContain(
+      (await send(ask, "Hello from TCK!")).status.state,
+    );
   });
 
   test("test_message_send_continue_task: the task keeps its id", async () => {
@@ -78,13 +90,18 @@ describe("mandatory", () => {
     const second = await send(ask, "Follow-up", { taskId: first.id });
     expect(second).toMatchObject({ id: first.id, contextId: first.contextId, status: { state: "input-required" } });
     const third = await send(ask, "stop", { taskId: first.id, contextId: first.contextId });
-    expect(third).toMatchObject({ id: first.id, status: { state: "completed" }, artifacts: [{ parts: [{ text: 'heard "stop"' }] }] });
+    expect(third).toMatchObject({
+      id: first.id,
+      status: { state: "completed" },
+      artifacts: [{ parts: [{ text: 'heard "stop"' }] }],
+    });
   });
 
   test("test_tasks_get_valid, test_tasks_get_with_history_length, test_task_history_length", async () => {
     const task = await send(ask, "Initial message");
     for (const number of [1, 2, 3]) await send(ask, `Follow-up ${number}`, { taskId: task.id });
-    const history = async (historyLength?: number): Promise<Wire[]> => (await ask.result("tasks/get", { id: task.id, historyLength })).history;
+    const history = async (historyLength?: number): Promise<Wire[]> =>
+      (await ask.result("tasks/get", { id: task.id, historyLength })).history;
     expect(await history(1)).toHaveLength(1);
     expect(await history(2)).toHaveLength(2);
     expect((await history()).length).toBeGreaterThan(2);
@@ -94,13 +111,20 @@ describe("mandatory", () => {
 
   test("test_tasks_get_nonexistent, test_tasks_cancel_nonexistent", async () => {
     for (const method of ["tasks/get", "tasks/cancel"]) {
-      expect(await kit.error(method, { id: "nonexistent-task-id" })).toMatchObject({ code: -32_001, message: expect.stringContaining("not found") });
+      expect(await kit.error(method, { id: "nonexistent-task-id" })).toMatchObject({
+        code: -32_001,
+        message: expect.stringContaining("not found"),
+      });
     }
   });
 
   test("test_tasks_cancel_valid", async () => {
     const task = await send(ask, "Task for cancel test");
-    expect(await ask.result("tasks/cancel", { id: task.id })).toMatchObject({ kind: "task", id: task.id, status: { state: "canceled" } });
+    expect(await ask.result("tasks/cancel", { id: task.id })).toMatchObject({
+      kind: "task",
+      id: task.id,
+      status: { state: "canceled" },
+    });
     expect(await ask.result("tasks/get", { id: task.id })).toMatchObject({ status: { state: "canceled" } });
   });
 });
@@ -119,7 +143,8 @@ describe("optional and quality", () => {
     const texts = history.map(({ parts }: Wire) => parts[0].text);
     expect(texts).toEqual(expect.arrayContaining(["Task for state transition test", "Follow-up for state test"]));
     expect(status.state).toBe("input-required");
-    for (const message of history) expect(message).toMatchObject({ kind: "message", messageId: expect.stringMatching(/./) });
+    for (const message of history)
+      expect(message).toMatchObject({ kind: "message", messageId: expect.stringMatching(/./) });
     for (const { parts } of history) expect(parts[0]).toMatchObject({ kind: "text" });
   });
 
@@ -129,12 +154,20 @@ describe("optional and quality", () => {
       { kind: "data", data: { key: "value", number: 123, nested: { array: [1, 2, 3] } } },
       { kind: "data", data: [{ name: "Alice" }, { name: "Bob" }] },
     ];
-    for (const part of parts) expect(await send(kit, "", { parts: [part] })).toMatchObject({ status: { state: "completed" } });
+    for (const part of parts)
+      expect(await send(kit, "", { parts: [part] })).toMatchObject({ status: { state: "completed" } });
   });
 
   test("test_content_type_not_supported_error_32005", async () => {
-    const file = { name: "test.xyz", mimeType: "application/x-completely-unsupported-binary-format-test", bytes: "dGVzdCBkYXRh" };
-    const parts = [{ kind: "text", text: "Test" }, { kind: "file", file }];
+    const file = {
+      name: "test.xyz",
+      mimeType: "application/x-completely-unsupported-binary-format-test",
+      bytes: "dGVzdCBkYXRh",
+    };
+    const parts = [
+      { kind: "text", text: "Test" },
+      { kind: "file", file },
+    ];
     expect(await kit.error("message/send", said03("", { parts }))).toMatchObject({
       code: -32_005,
       message: expect.stringMatching(/content type not supported/i),
@@ -148,18 +181,28 @@ describe("optional and quality", () => {
     expect(task.history).toMatchObject([{ role: "user" }]);
     await gates.entered("v03");
     expect(await kit.result("tasks/get", { id: task.id })).toMatchObject({ status: { state: "working" } });
-    expect(await kit.result("tasks/cancel", { id: task.id })).toMatchObject({ id: task.id, status: { state: "canceled" } });
+    expect(await kit.result("tasks/cancel", { id: task.id })).toMatchObject({
+      id: task.id,
+      status: { state: "canceled" },
+    });
   });
 
   test("a message to a task that works joins it: the task ends with the last of them", async () => {
     const params = { ...said03(`gate ${gates.url("join")}`), configuration: { blocking: false } };
     const task = await kit.result("message/send", params);
     await gates.entered("join");
-    const joined = await kit.result("message/send", { ...said03("and this", { taskId: task.id }), configuration: { blocking: false } });
+    const joined = await kit.result("message/send", {
+      ...said03("and this", { taskId: task.id }),
+      configuration: { blocking: false },
+    });
     expect(joined).toMatchObject({ id: task.id, status: { state: "working" } });
     const last = kit.stream("tasks/resubscribe", { id: task.id });
     gates.open("join");
-    expect((await (await last).rest()).at(-1)).toMatchObject({ kind: "status-update", status: { state: "completed" }, final: true });
+    expect((await (await last).rest()).at(-1)).toMatchObject({
+      kind: "status-update",
+      status: { state: "completed" },
+      final: true,
+    });
     const { messages } = (await server.client.threads.getState(task.contextId)).values as { messages: unknown[] };
     expect(messages).toHaveLength(4);
     expect((await server.client.runs.list(task.contextId)).map(({ status }) => status)).toEqual(["success", "success"]);

@@ -13,13 +13,16 @@ const send = async (params: Wire): Promise<Wire> => (await kit.result("SendMessa
 const completed = (more: Record<string, unknown> = {}): Promise<Wire> => send(said1("Hello from TCK", more));
 const waiting = (more: Record<string, unknown> = {}): Promise<Wire> =>
   send(said1("Ask me", { messageId: messageId("input-required"), ...more }));
-const followUp = (taskId: string, more: Record<string, unknown> = {}): Promise<Wire> => send(said1("Follow-up", { taskId, ...more }));
+const followUp = (taskId: string, more: Record<string, unknown> = {}): Promise<Wire> =>
+  send(said1("Follow-up", { taskId, ...more }));
 
 /** What is left of an object when members that ProtoJSON need not write are left out. */
 function bare(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(bare);
   if (typeof value !== "object" || value === null) return value;
-  const members = Object.entries(value).filter(([, member]) => member !== false && member !== "" && !(Array.isArray(member) && member.length === 0));
+  const members = Object.entries(value).filter(
+    ([, member]) => member !== false && member !== "" && !(Array.isArray(member) && member.length === 0),
+  );
   return Object.fromEntries(members.map(([name, member]) => [name, bare(member)]));
 }
 
@@ -41,18 +44,26 @@ describe("SendMessage", () => {
   test("CORE-SEND-002: a message to a task that has ended is -32004", async () => {
     const task = await completed();
     const error = await kit.error("SendMessage", said1("More", { taskId: task.id }));
-    expect(error).toMatchObject({ code: -32_004, data: [{ reason: "UNSUPPORTED_OPERATION", metadata: { taskId: task.id } }] });
+    expect(error).toMatchObject({
+      code: -32_004,
+      data: [{ reason: "UNSUPPORTED_OPERATION", metadata: { taskId: task.id } }],
+    });
   });
 
   test("CORE-SEND-003: a media type that is not taken is -32005", async () => {
     const parts = [{ raw: "dGNr", mediaType: "application/x-unsupported-tck-type" }];
-    expect(await kit.error("SendMessage", said1("", { parts }))).toMatchObject({ code: -32_005, data: [{ reason: "CONTENT_TYPE_NOT_SUPPORTED" }] });
+    expect(await kit.error("SendMessage", said1("", { parts }))).toMatchObject({
+      code: -32_005,
+      data: [{ reason: "CONTENT_TYPE_NOT_SUPPORTED" }],
+    });
   });
 
   test("acceptedOutputModes that hold nothing that the agent gives are -32005", async () => {
-    const ask = (acceptedOutputModes: string[]) => kit.ask("SendMessage", { ...said1("hi"), configuration: { acceptedOutputModes } });
+    const ask = (acceptedOutputModes: string[]) =>
+      kit.ask("SendMessage", { ...said1("hi"), configuration: { acceptedOutputModes } });
     expect((await ask(["application/x-invalid-format"])).error).toMatchObject({ code: -32_005 });
-    for (const modes of [[], ["text/plain"], ["text"], ["text/*"], ["image/png", "application/json"]]) expect(await ask(modes)).toHaveProperty("result");
+    for (const modes of [[], ["text/plain"], ["text"], ["text/*"], ["image/png", "application/json"]])
+      expect(await ask(modes)).toHaveProperty("result");
   });
 
   test("CORE-EXECUTION-MODE-001: waits for a terminal state, or for one in which it needs an answer", async () => {
@@ -79,7 +90,9 @@ describe("SendMessage", () => {
 
   test("a task that fails says why, and has no artifacts", async () => {
     const task = await send(said1("no", { messageId: messageId("reject-task") }));
-    expect(task).toMatchObject({ status: { state: "TASK_STATE_FAILED", message: { parts: [{ text: "Error executing assistant: rejected" }] } } });
+    expect(task).toMatchObject({
+      status: { state: "TASK_STATE_FAILED", message: { parts: [{ text: "Error executing assistant: rejected" }] } },
+    });
     expect(task).not.toHaveProperty("artifacts");
   });
 });
@@ -189,7 +202,12 @@ describe("ListTasks", () => {
 
   test("CORE-LIST-001: an unknown or impossible context has no tasks", async () => {
     for (const contextId of [crypto.randomUUID(), "tck-test-context"]) {
-      expect(await kit.result("ListTasks", { contextId })).toEqual({ tasks: [], nextPageToken: "", pageSize: 50, totalSize: 0 });
+      expect(await kit.result("ListTasks", { contextId })).toEqual({
+        tasks: [],
+        nextPageToken: "",
+        pageSize: 50,
+        totalSize: 0,
+      });
     }
   });
 
@@ -230,9 +248,9 @@ describe("ListTasks", () => {
       expect(tasks[0]).not.toHaveProperty("artifacts");
       expect(tasks[0]).not.toHaveProperty("history");
     }
-    expect((await kit.result("ListTasks", { contextId, includeArtifacts: true, historyLength: 1 })).tasks).toMatchObject([
-      { artifacts: [{ parts: [{ text: "Hello from TCK" }] }], history: [{ role: "ROLE_AGENT" }] },
-    ]);
+    expect(
+      (await kit.result("ListTasks", { contextId, includeArtifacts: true, historyLength: 1 })).tasks,
+    ).toMatchObject([{ artifacts: [{ parts: [{ text: "Hello from TCK" }] }], history: [{ role: "ROLE_AGENT" }] }]);
     const failed = await send(said1("no", { messageId: messageId("reject-task") }));
     const { tasks } = await kit.result("ListTasks", { contextId: failed.contextId, includeArtifacts: true });
     expect(tasks[0]).toMatchObject({ artifacts: [] });
@@ -257,7 +275,9 @@ describe("ListTasks", () => {
     expect(list).toMatchObject({ totalSize: 1, tasks: [{ id: task.id }] });
     gates.open("list");
     await server.client.runs.join(task.contextId, task.id);
-    expect(await kit.result("ListTasks", { status: "TASK_STATE_WORKING", contextId: task.contextId })).toMatchObject({ totalSize: 0 });
+    expect(await kit.result("ListTasks", { status: "TASK_STATE_WORKING", contextId: task.contextId })).toMatchObject({
+      totalSize: 0,
+    });
   });
 
   test("takes the protocol's own spelling of names", async () => {
@@ -270,7 +290,10 @@ describe("ListTasks", () => {
 describe("CancelTask", () => {
   test("CORE-CANCEL-001: a task that waits for an answer is canceled", async () => {
     const task = await waiting();
-    expect(await kit.result("CancelTask", { id: task.id })).toMatchObject({ id: task.id, status: { state: "TASK_STATE_CANCELED" } });
+    expect(await kit.result("CancelTask", { id: task.id })).toMatchObject({
+      id: task.id,
+      status: { state: "TASK_STATE_CANCELED" },
+    });
     expect(await kit.error("SendMessage", said1("late", { taskId: task.id }))).toMatchObject({ code: -32_004 });
   });
 
@@ -290,7 +313,10 @@ describe("CancelTask", () => {
     const task = await waiting();
     await kit.result("CancelTask", { id: task.id });
     for (const { id } of [done, task]) {
-      expect(await kit.error("CancelTask", { id })).toMatchObject({ code: -32_002, data: [{ reason: "TASK_NOT_CANCELABLE" }] });
+      expect(await kit.error("CancelTask", { id })).toMatchObject({
+        code: -32_002,
+        data: [{ reason: "TASK_NOT_CANCELABLE" }],
+      });
     }
   });
 
@@ -309,10 +335,18 @@ describe("the data model", () => {
   );
 
   test("files and data of an answer are parts of its artifact", async () => {
-    const parts = async (what: string): Promise<unknown> => (await send(said1("hello", { messageId: messageId(what) }))).artifacts[0].parts;
-    expect(await parts("artifact-file")).toEqual([{ text: "Here:" }, { raw: "aGVsbG8=", filename: "output.txt", mediaType: "text/plain" }]);
-    expect(await parts("artifact-file-url")).toEqual([{ url: "https://example.com/output.txt", filename: "output.txt", mediaType: "text/plain" }]);
-    expect(await parts("artifact-data")).toEqual([{ data: { key: "value", count: 42 }, mediaType: "application/json" }]);
+    const parts = async (what: string): Promise<unknown> =>
+      (await send(said1("hello", { messageId: messageId(what) }))).artifacts[0].parts;
+    expect(await parts("artifact-file")).toEqual([
+      { text: "Here:" },
+      { raw: "aGVsbG8=", filename: "output.txt", mediaType: "text/plain" },
+    ]);
+    expect(await parts("artifact-file-url")).toEqual([
+      { url: "https://example.com/output.txt", filename: "output.txt", mediaType: "text/plain" },
+    ]);
+    expect(await parts("artifact-data")).toEqual([
+      { data: { key: "value", count: 42 }, mediaType: "application/json" },
+    ]);
   });
 
   test("DM-SERIAL-003: times are ISO 8601 in UTC with Z", async () => {

@@ -141,7 +141,9 @@ app.get("/hello", (c) => c.text("hello " + (c.env.incoming === undefined)));
     expect((await call(server.url, "GET", path, { headers: { "x-blocked": "1" } })).status).toBe(451);
     expect((await call(server.url, "GET", path)).status).toBe(404);
     // The middleware has read the body; the server reads it again, and finds the header that was added.
-    const seen = await call(server.url, "POST", "/runs/wait", { body: { assistant_id: "mirror", input: { again: false } } });
+    const seen = await call(server.url, "POST", "/runs/wait", {
+      body: { assistant_id: "mirror", input: { again: false } },
+    });
     expect(seen.json).toMatchObject({ seen: { configurable: { "x-tenant": "tenant of mirror" } } });
     // A stream passes with its headers.
     const stream = await frames(server.url, "POST", "/runs/stream", { body: { assistant_id: "counter", input: {} } });
@@ -269,7 +271,9 @@ app.route("/handled", handled);
     const server = await served(`export const app = () => "just text";`);
     const told = server.next(({ type }) => type === "log");
     expect((await call(server.url, "GET", "/x")).status).toBe(500);
-    expect(await told).toMatchObject({ message: expect.stringContaining("answered with a string and not with a Response") });
+    expect(await told).toMatchObject({
+      message: expect.stringContaining("answered with a string and not with a Response"),
+    });
   });
 
   test.each([
@@ -284,10 +288,13 @@ app.route("/handled", handled);
     ["an app of h3 1.x", "export const app = { stack: [], handler() {}, use() {} };", "toWebHandler"],
   ])("%s is refused with what to do", async (_name, text, expected) => {
     const server = await served(text);
-    const failed = server.events.find(({ type }) => type === "failed") as { error: ExportError };
+    const failed = server.events.find(({ type }) => type === "failed") as unknown as { error: ExportError };
     expect(JSON.stringify(failed.error.diagnostic)).toContain(expected);
     const answer = await call(server.url, "GET", "/x");
-    expect([answer.status, answer.json]).toEqual([422, { detail: expect.stringContaining("http.app cannot be loaded") }]);
+    expect([answer.status, answer.json]).toEqual([
+      422,
+      { detail: expect.stringContaining("http.app cannot be loaded") },
+    ]);
   });
 });
 
@@ -298,7 +305,8 @@ import { name } from "./name.ts";
 export const app = new Hono();
 app.get("/hello", (c) => c.text(\`${greeting} \${name}\`));
 `;
-  const ofApp = (type: ServerEvent["type"]) => (event: ServerEvent) => event.type === type && "ids" in event && event.ids[0] === "http.app";
+  const ofApp = (type: ServerEvent["type"]) => (event: ServerEvent) =>
+    event.type === type && "ids" in event && event.ids[0] === "http.app";
 
   test("the app or what it imports serves the new version; a broken one changes nothing", async () => {
     const project = httpProject(APP, { "src/app.ts": app("hello"), "src/name.ts": `export const name = "one";` });
@@ -315,7 +323,10 @@ app.get("/hello", (c) => c.text(\`${greeting} \${name}\`));
     await save("src/name.ts", `export const name = "two";`, "reloaded");
     expect(await hello()).toBe("good day two");
     const broken = await save("src/app.ts", "export const app = ;", "failed");
-    expect(broken).toMatchObject({ firstLoad: false, error: { diagnostic: { frame: expect.stringContaining("= ;") } } });
+    expect(broken).toMatchObject({
+      firstLoad: false,
+      error: { diagnostic: { frame: expect.stringContaining("= ;") } },
+    });
     expect(await hello()).toBe("good day two");
     await save("src/app.ts", "export const app = 1;", "failed");
     expect(await hello()).toBe("good day two");
@@ -356,7 +367,12 @@ test.each([
 });
 
 /** Posts a body, with its length or without. */
-async function send(url: string, path: string, body: string, chunked: boolean): Promise<{ status: number; text: string }> {
+async function send(
+  url: string,
+  path: string,
+  body: string,
+  chunked: boolean,
+): Promise<{ status: number; text: string }> {
   const init = chunked ? { body: new Blob([body]).stream(), duplex: "half" as const } : { body };
   const response = await fetch(`${url}${path}`, { method: "POST", ...init });
   return { status: response.status, text: await response.text() };

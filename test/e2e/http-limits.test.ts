@@ -11,7 +11,10 @@ vi.stubEnv("HTTP_MAX_REQUEST_BODY_BYTES", "100000");
 const server = useServer({ persist: false });
 
 /** Sends bytes and reads until the server ends the connection or `done` is seen. */
-async function wire(text: string, done = /\r\n\r\n[\s\S]*\}$/): Promise<{ status: number; detail: string; text: string }> {
+async function wire(
+  text: string,
+  done = /\r\n\r\n[\s\S]*\}$/,
+): Promise<{ status: number; detail: string; text: string }> {
   const { hostname, port } = new URL(server.url);
   const socket = connect(Number(port), hostname);
   let seen = "";
@@ -52,7 +55,12 @@ describe("the address", () => {
   });
 
   test("is measured for a WebSocket, too", async () => {
-    const upgrade = ["Connection: Upgrade", "Upgrade: websocket", "Sec-WebSocket-Version: 13", "Sec-WebSocket-Key: eA=="];
+    const upgrade = [
+      "Connection: Upgrade",
+      "Upgrade: websocket",
+      "Sec-WebSocket-Version: 13",
+      "Sec-WebSocket-Key: eA==",
+    ];
     const { status } = await wire(request("GET", `/threads/x?${"y".repeat(MAX_URL)}`, upgrade));
     expect(status).toBe(414);
   });
@@ -112,5 +120,7 @@ test("a limit that is no number is said, and the default stands in", async () =>
     level: "warn",
     message: expect.stringContaining("HTTP_MAX_REQUEST_BODY_BYTES must be a whole number"),
   });
-  expect((await call(other.url, "POST", "/threads", { body: { metadata: { a: "x".repeat(200_000) } } })).status).toBe(200);
+  expect((await call(other.url, "POST", "/threads", { body: { metadata: { a: "x".repeat(200_000) } } })).status).toBe(
+    200,
+  );
 });

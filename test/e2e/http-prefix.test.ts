@@ -1,10 +1,11 @@
 // `http.mount_prefix`: everything below the prefix, and the SDK none the wiser when its URL has it.
+import { rmSync } from "node:fs";
 import { Client } from "@langchain/langgraph-sdk";
 import { expect, onTestFinished, test } from "vitest";
 import { readInstance } from "../../src/storage/instance.ts";
 import { finish } from "../cli/helpers/io.ts";
 import { startGates } from "./support/gates.ts";
-import { call, collect, frames } from "./support/http.ts";
+import { call, collect } from "./support/http.ts";
 import { httpProject, serve } from "./support/http-project.ts";
 import { startProxy } from "./support/proxy.ts";
 import { clientOf, temporaryFolder } from "./support/server.ts";
@@ -23,7 +24,10 @@ test("paths below the prefix answer, all others do not, but /ok", async () => {
   for (const path of ["/info", "/threads", "/docs", "/", "/team", "/team/apix/info", "/api/info", "//team/api/info"]) {
     // oxlint-disable-next-line no-await-in-loop -- one after the other
     const answer = await call(origin, "GET", path);
-    expect([answer.status, answer.json], path).toEqual([404, { detail: expect.stringContaining("begin with /team/api") }]);
+    expect([answer.status, answer.json], path).toEqual([
+      404,
+      { detail: expect.stringContaining("begin with /team/api") },
+    ]);
   }
 });
 
@@ -92,7 +96,9 @@ test("protocol v2 of the SDK, MCP and the store work below it", async () => {
   });
   const { run_id } = (started.json as { result: { run_id: string } }).result;
   expect(await client.runs.join(thread_id, run_id)).toMatchObject({ total: 111 });
-  expect((await call(server.url, "GET", `/thread/${thread_id}/runs/${run_id}/join`)).json).toMatchObject({ total: 111 });
+  expect((await call(server.url, "GET", `/thread/${thread_id}/runs/${run_id}/join`)).json).toMatchObject({
+    total: 111,
+  });
   const mcp = await call(server.url, "POST", "/mcp", {
     headers: { accept: "application/json, text/event-stream" },
     body: { jsonrpc: "2.0", id: 1, method: "ping" },
@@ -125,6 +131,7 @@ export const app = (request) => {
 test("the state folder names the address with the prefix, for the client commands; a change of the config moves it", async () => {
   const project = httpProject(API);
   const dataDir = temporaryFolder();
+  onTestFinished(() => rmSync(dataDir, { recursive: true, force: true }));
   const server = await serve(project.folder, { persist: true, dataDir, reload: true });
   expect(readInstance(dataDir)?.url).toBe(server.url);
   const list = async (): Promise<number> =>

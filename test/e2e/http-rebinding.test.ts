@@ -46,7 +46,10 @@ const EVIL = { host: "evil.example:2024", origin: "http://evil.example:2024" };
 const ACCEPT = { accept: "application/json, text/event-stream", "access-control-request-method": "POST" };
 
 /** Asks for a WebSocket. @returns the status of the answer; 101 when it was opened. */
-function upgrade(url: string, headers: Record<string, string>): Promise<{ status: number; headers: IncomingHttpHeaders }> {
+function upgrade(
+  url: string,
+  headers: Record<string, string>,
+): Promise<{ status: number; headers: IncomingHttpHeaders }> {
   return new Promise((resolve, reject) => {
     const asked = httpRequest(url, {
       agent: false,
@@ -163,7 +166,10 @@ test("with origins in the config, pages of others can neither change anything no
   // What is only read is left to the browser, which does not show it to the page.
   const read = await call(server.url, "GET", "/assistants/counter", { headers: { origin: "https://evil.example" } });
   expect([read.status, read.headers["access-control-allow-origin"]]).toEqual([200, undefined]);
-  const stream = await frames(server.url, "POST", "/runs/stream", { headers: { origin: "https://app.example" }, body: RUN });
+  const stream = await frames(server.url, "POST", "/runs/stream", {
+    headers: { origin: "https://app.example" },
+    body: RUN,
+  });
   onTestFinished(() => stream.leave());
   expect(stream.headers["access-control-allow-origin"]).toBe("https://app.example");
 });

@@ -33,9 +33,9 @@ const calls = new Map<string, Call>([
   ],
   [
     "tasks/pushNotificationConfig/delete",
-    (a2a, params, to) => {
+    async (a2a, params, to) => {
       const { id, pushNotificationConfigId } = parse(deletePush, params);
-      a2a.pushes.delete(id, pushNotificationConfigId, to);
+      await a2a.pushes.delete(id, pushNotificationConfigId, to);
       return null;
     },
   ],

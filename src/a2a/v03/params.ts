@@ -6,7 +6,10 @@ import { isObject, type Json } from "../../resources/json.ts";
 import type { Message, Part, PushConfig, SendRequest } from "../model.ts";
 
 const metadata = z.record(z.string(), z.unknown()).nullish();
-const text = z.string().nullish().transform((value) => value || undefined);
+const text = z
+  .string()
+  .nullish()
+  .transform((value) => value || undefined);
 
 const file = z
   .object({ name: text, mimeType: text, bytes: base64.nullish(), uri: name.nullish() })
@@ -20,7 +23,11 @@ const withKind = z.preprocess(
   },
   z.discriminatedUnion("kind", [
     z.object({ kind: z.literal("text"), text: z.string(), metadata }),
-    z.object({ kind: z.literal("data"), data: z.unknown().refine((data) => data !== undefined && data !== null, "is missing"), metadata }),
+    z.object({
+      kind: z.literal("data"),
+      data: z.unknown().refine((data) => data !== undefined && data !== null, "is missing"),
+      metadata,
+    }),
     z.object({ kind: z.literal("file"), file, metadata }),
   ]),
 );
@@ -42,7 +49,13 @@ const message = z
     contextId: text,
     taskId: text,
   })
-  .transform(({ messageId, parts, contextId, taskId }): Message => ({ messageId, role: "user", parts, contextId, taskId }));
+  .transform(({ messageId, parts, contextId, taskId }): Message => ({
+    messageId,
+    role: "user",
+    parts,
+    contextId,
+    taskId,
+  }));
 
 const push = z
   .object({
@@ -51,16 +64,14 @@ const push = z
     token: text,
     authentication: z.object({ schemes: z.array(z.string()).nullish(), credentials: text }).nullish(),
   })
-  .transform(
-    ({ id, url, token, authentication }): PushConfig => ({
-      id: id ?? "",
-      url,
-      token,
-      scheme: authentication?.schemes?.[0],
-      credentials: authentication?.credentials,
-      generation: "0.3",
-    }),
-  );
+  .transform(({ id, url, token, authentication }): PushConfig => ({
+    id: id ?? "",
+    url,
+    token,
+    scheme: authentication?.schemes?.[0],
+    credentials: authentication?.credentials,
+    generation: "0.3",
+  }));
 
 export const send = z
   .object({
@@ -76,19 +87,17 @@ export const send = z
     metadata,
     context: z.unknown().optional(),
   })
-  .transform(
-    ({ message: said, configuration, metadata: about, context }): SendRequest => ({
-      message: said,
-      blocking: configuration?.blocking ?? true,
-      historyLength: configuration?.historyLength ?? undefined,
-      acceptedOutputModes: configuration?.acceptedOutputModes ?? undefined,
-      push: configuration?.pushNotificationConfig ?? undefined,
-      metadata: about ?? undefined,
-      context,
-      // The requirements' rule: later messages carry the ids of the answer before, whose task has ended.
-      finished: "restart",
-    }),
-  );
+  .transform(({ message: said, configuration, metadata: about, context }): SendRequest => ({
+    message: said,
+    blocking: configuration?.blocking ?? true,
+    historyLength: configuration?.historyLength ?? undefined,
+    acceptedOutputModes: configuration?.acceptedOutputModes ?? undefined,
+    push: configuration?.pushNotificationConfig ?? undefined,
+    metadata: about ?? undefined,
+    context,
+    // The requirements' rule: later messages carry the ids of the answer before, whose task has ended.
+    finished: "restart",
+  }));
 
 export const getTask = z
   .object({ id: name, contextId: text, historyLength })

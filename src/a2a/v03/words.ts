@@ -19,9 +19,13 @@ function partJson(part: Part): WirePart {
   const more = metadata === undefined ? {} : { metadata };
   if (part.kind === "text") return { kind: "text", text: part.text, ...more };
   // Only objects are data here.
-  if (part.kind === "data") return { kind: "data", data: isObject(part.data) ? part.data : { value: part.data }, ...more };
+  if (part.kind === "data")
+    return { kind: "data", data: isObject(part.data) ? part.data : { value: part.data }, ...more };
   const { name, mediaType, bytes, uri = "" } = part;
-  const about = { ...(name === undefined ? {} : { name }), ...(mediaType === undefined ? {} : { mimeType: mediaType }) };
+  const about = {
+    ...(name === undefined ? {} : { name }),
+    ...(mediaType === undefined ? {} : { mimeType: mediaType }),
+  };
   return { kind: "file", file: bytes === undefined ? { ...about, uri } : { ...about, bytes }, ...more };
 }
 
@@ -40,7 +44,11 @@ const statusJson = ({ state, timestamp, message }: TaskStatus): WireStatus => ({
   ...(message === undefined ? {} : { message: messageJson(message) }),
 });
 
-const artifactJson = ({ artifactId, name, parts }: Artifact): WireArtifact => ({ artifactId, name, parts: parts.map(partJson) });
+const artifactJson = ({ artifactId, name, parts }: Artifact): WireArtifact => ({
+  artifactId,
+  name,
+  parts: parts.map(partJson),
+});
 
 export const taskJson = ({ id, contextId, status, artifacts, history }: Task): WireTask => ({
   kind: "task",
@@ -61,7 +69,10 @@ export function eventJson(event: TaskEvent): WireTask | TaskStatusUpdateEvent | 
   return { kind: "artifact-update", taskId, contextId, artifact: artifactJson(artifact), append, lastChunk };
 }
 
-export const pushJson = (taskId: string, { id, url, token, scheme, credentials }: PushConfig): TaskPushNotificationConfig => ({
+export const pushJson = (
+  taskId: string,
+  { id, url, token, scheme, credentials }: PushConfig,
+): TaskPushNotificationConfig => ({
   taskId,
   pushNotificationConfig: {
     id,

@@ -42,16 +42,19 @@ const calls = new Map<string, Call>([
   ],
   [
     "DeleteTaskPushNotificationConfig",
-    (a2a, params, to) => {
+    async (a2a, params, to) => {
       const { taskId, id } = parse(onePush, params);
-      a2a.pushes.delete(taskId, id, to);
+      await a2a.pushes.delete(taskId, id, to);
       return null;
     },
   ],
   [
     "GetExtendedAgentCard",
     () => {
-      throw new A2AFailure("UNSUPPORTED_OPERATION", "This agent has no extended card: capabilities.extendedAgentCard is false");
+      throw new A2AFailure(
+        "UNSUPPORTED_OPERATION",
+        "This agent has no extended card: capabilities.extendedAgentCard is false",
+      );
     },
   ],
 ]);
@@ -62,11 +65,25 @@ const streams = new Map<string, Open>([
 ]);
 
 /** @returns the whole card: 1.0 forbids members that it does not know. */
-function card({ name, description, url, version, protocolVersions, pushNotifications, inputModes, outputModes, skill }: CardFacts): Json {
+function card({
+  name,
+  description,
+  url,
+  version,
+  protocolVersions,
+  pushNotifications,
+  inputModes,
+  outputModes,
+  skill,
+}: CardFacts): Json {
   return {
     name,
     description,
-    supportedInterfaces: protocolVersions.map((protocolVersion) => ({ url, protocolBinding: "JSONRPC", protocolVersion })),
+    supportedInterfaces: protocolVersions.map((protocolVersion) => ({
+      url,
+      protocolBinding: "JSONRPC",
+      protocolVersion,
+    })),
     version,
     capabilities: { streaming: true, pushNotifications, extendedAgentCard: false },
     defaultInputModes: inputModes,

@@ -20,7 +20,10 @@ const camel = <T extends z.ZodType>(schema: T) =>
 
 const metadata = z.record(z.string(), z.unknown()).nullish();
 /** Empty strings stand for nothing. */
-const text = z.string().nullish().transform((value) => value || undefined);
+const text = z
+  .string()
+  .nullish()
+  .transform((value) => value || undefined);
 
 const part = camel(
   z.object({
@@ -53,7 +56,13 @@ const message = camel(
     contextId: text,
     taskId: text,
   }),
-).transform(({ messageId, parts, contextId, taskId }): Message => ({ messageId, role: "user", parts, contextId, taskId }));
+).transform(({ messageId, parts, contextId, taskId }): Message => ({
+  messageId,
+  role: "user",
+  parts,
+  contextId,
+  taskId,
+}));
 
 const pushFields = {
   id: text,
@@ -91,7 +100,13 @@ const sendShape = camel(
 );
 
 export const send = sendShape.transform(({ message: said, configuration, metadata: about, context }): SendRequest => {
-  const { acceptedOutputModes, historyLength: length, returnImmediately, taskPushNotificationConfig, pushNotificationConfig } = configuration ?? {};
+  const {
+    acceptedOutputModes,
+    historyLength: length,
+    returnImmediately,
+    taskPushNotificationConfig,
+    pushNotificationConfig,
+  } = configuration ?? {};
   return {
     message: said,
     blocking: returnImmediately !== true,
@@ -123,7 +138,8 @@ export const listTasks = camel(
   }),
 ).transform((given): TaskQuery => {
   const { status, statusTimestampAfter: after } = given;
-  const state: TaskState | undefined = status == null || status === "TASK_STATE_UNSPECIFIED" ? undefined : stateOf(status);
+  const state: TaskState | undefined =
+    status == null || status === "TASK_STATE_UNSPECIFIED" ? undefined : stateOf(status);
   return {
     contextId: given.contextId,
     state,
@@ -136,14 +152,17 @@ export const listTasks = camel(
 });
 
 /** The members of the config beside the task's id; some clients put them into `config`. */
-export const createPush = camel(z.looseObject({ taskId: name, configId: text, config: z.unknown().optional() })).transform(
-  ({ taskId, configId, config, ...own }, context) => {
-    const parsed = push.safeParse(isObject(config) ? { ...config, ...(configId === undefined ? {} : { id: configId }) } : own);
-    if (parsed.success) return { taskId, config: parsed.data };
-    for (const issue of parsed.error.issues) context.addIssue({ code: "custom", message: issue.message, path: [...issue.path] });
-    return z.NEVER;
-  },
-);
+export const createPush = camel(
+  z.looseObject({ taskId: name, configId: text, config: z.unknown().optional() }),
+).transform(({ taskId, configId, config, ...own }, context) => {
+  const parsed = push.safeParse(
+    isObject(config) ? { ...config, ...(configId === undefined ? {} : { id: configId }) } : own,
+  );
+  if (parsed.success) return { taskId, config: parsed.data };
+  for (const issue of parsed.error.issues)
+    context.addIssue({ code: "custom", message: issue.message, path: [...issue.path] });
+  return z.NEVER;
+});
 
 export const onePush = camel(z.object({ taskId: name, id: name }));
 

@@ -2,7 +2,17 @@
 import { A2AFailure } from "../errors.ts";
 import type { RpcFailure } from "../../json-rpc.ts";
 import type { Json } from "../../resources/json.ts";
-import { TASK_STATES, type Artifact, type Message, type Part, type PushConfig, type Task, type TaskEvent, type TaskState, type TaskStatus } from "../model.ts";
+import {
+  TASK_STATES,
+  type Artifact,
+  type Message,
+  type Part,
+  type PushConfig,
+  type Task,
+  type TaskEvent,
+  type TaskState,
+  type TaskStatus,
+} from "../model.ts";
 
 type Spelled<S extends string> = `TASK_STATE_${Uppercase<S extends `${infer A}-${infer B}` ? `${A}_${B}` : S>}`;
 export type State = Spelled<TaskState>;
@@ -39,7 +49,11 @@ const statusJson = ({ state, timestamp, message }: TaskStatus): Json => ({
   ...(message === undefined ? {} : { message: messageJson(message) }),
 });
 
-const artifactJson = ({ artifactId, name, parts }: Artifact): Json => ({ artifactId, name, parts: parts.map(partJson) });
+const artifactJson = ({ artifactId, name, parts }: Artifact): Json => ({
+  artifactId,
+  name,
+  parts: parts.map(partJson),
+});
 
 /** @param empty whether an empty list of artifacts is shown. */
 export function taskJson({ id, contextId, status, artifacts = [], history = [] }: Task, empty = false): Json {
@@ -65,7 +79,9 @@ export const pushJson = (taskId: string, { id, url, token, scheme, credentials }
   id,
   url,
   ...(token === undefined ? {} : { token }),
-  ...(scheme === undefined ? {} : { authentication: { scheme, ...(credentials === undefined ? {} : { credentials }) } }),
+  ...(scheme === undefined
+    ? {}
+    : { authentication: { scheme, ...(credentials === undefined ? {} : { credentials }) } }),
 });
 
 /** Errors of A2A carry an ErrorInfo; those of JSON-RPC itself need none. */

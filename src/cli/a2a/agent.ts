@@ -46,7 +46,10 @@ export async function findCard(io: Io, flags: AgentFlags, output: Output, known?
   const client = new Client(target, io.env);
   const get = async (assistant: string | undefined): Promise<FoundCard> => {
     const query = assistant === undefined ? {} : { assistant_id: assistant };
-    const card = await client.get<unknown>(isCard ? "" : CARD, { query, headers: flags.v03 === true ? {} : { "a2a-version": "1.0" } });
+    const card = await client.get<unknown>(isCard ? "" : CARD, {
+      query,
+      headers: flags.v03 === true ? {} : { "a2a-version": "1.0" },
+    });
     if (!isRecord(card)) throw noAgent(target.url);
     return { card, assistant };
   };
@@ -55,10 +58,15 @@ export async function findCard(io: Io, flags: AgentFlags, output: Output, known?
   } catch (error) {
     if (!(error instanceof HttpCliError)) throw error;
     // A server of ours with several agents.
-    if (error.status === 400 && flags.assistant === undefined) return get(await chooseAssistant(client, undefined, output));
+    if (error.status === 400 && flags.assistant === undefined)
+      return get(await chooseAssistant(client, undefined, output));
     if (error.status !== 404 || isCard || new URL(target.url).pathname === "/") throw error;
     // An endpoint whose card is elsewhere can be talked to all the same.
-    const binding = { url: target.url, protocolBinding: "JSONRPC", protocolVersion: flags.v03 === true ? "0.3" : "1.0" };
+    const binding = {
+      url: target.url,
+      protocolBinding: "JSONRPC",
+      protocolVersion: flags.v03 === true ? "0.3" : "1.0",
+    };
     return { card: { supportedInterfaces: [binding] }, assistant: undefined };
   }
 }
@@ -67,16 +75,20 @@ export async function findCard(io: Io, flags: AgentFlags, output: Output, known?
 function endpointOf(card: Record<string, unknown>, v03: boolean): { url: string; version: Version } {
   const listed = Array.isArray(card["supportedInterfaces"]) ? card["supportedInterfaces"].filter(isRecord) : [];
   const spoken = listed.filter(({ protocolBinding }) => protocolBinding === "JSONRPC");
-  const find = (version: string): unknown => spoken.find(({ protocolVersion }) => String(protocolVersion).startsWith(version))?.["url"];
+  const find = (version: string): unknown =>
+    spoken.find(({ protocolVersion }) => String(protocolVersion).startsWith(version))?.["url"];
   const old = find("0.3") ?? oldEndpoint(card);
   const young = find("1.");
   const [url, version] = (v03 ? undefined : young) === undefined ? [old, "0.3" as const] : [young, "1.0" as const];
   if (typeof url === "string" && /^https?:\/\//i.test(url) && URL.canParse(url)) return { url, version };
   const wanted = v03 ? "0.3" : "0.3 or 1.0";
-  throw new CliError(`The agent ${oneLine(String(card["name"] ?? ""), 100)} does not speak A2A ${wanted} over JSON-RPC.`, {
-    exitCode: EXIT.failed,
-    hint: v03 && young !== undefined ? "It speaks 1.0: leave --v03 away." : undefined,
-  });
+  throw new CliError(
+    `The agent ${oneLine(String(card["name"] ?? ""), 100)} does not speak A2A ${wanted} over JSON-RPC.`,
+    {
+      exitCode: EXIT.failed,
+      hint: v03 && young !== undefined ? "It speaks 1.0: leave --v03 away." : undefined,
+    },
+  );
 }
 
 /** The endpoint in a card of 0.3; the first ones do not say their version. */

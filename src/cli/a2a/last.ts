@@ -1,7 +1,9 @@
 // The last conversation, so that `--continue` need not be told which. It is kept in the state folder of the project, or in the person's cache
 // when another server was talked to: a folder can come from anywhere, and must not say where messages and keys go.
+import { randomUUID } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
+import { homedir } from "node:os";
+import { dirname, isAbsolute, join, resolve } from "node:path";
 import { CliError, EXIT } from "../../errors.ts";
 import type { SayFlags } from "../commands/a2a.ts";
 import { stateFolder } from "../discover.ts";
@@ -26,12 +28,12 @@ export interface Last {
 /** Keeps a conversation. That it cannot be kept is no reason to fail. */
 export async function keepLast(io: Io, flags: SayFlags, last: Omit<Last, "at" | "url">): Promise<void> {
   const file = (flags.url === undefined ? await projectFile(io, flags) : undefined) ?? cacheFile(io);
-  if (file === undefined) return;
   const record: Last = { ...last, ...(flags.url === undefined ? {} : { url: flags.url }), at: io.now() };
   try {
     mkdirSync(dirname(file), { recursive: true });
-    writeFileSync(`${file}.new`, JSON.stringify(record), { mode: 0o600 });
-    renameSync(`${file}.new`, file);
+    const fresh = `${file}.${randomUUID()}`;
+    writeFileSync(fresh, JSON.stringify(record), { mode: 0o600, flag: "wx" });
+    renameSync(fresh, file);
   } catch {
     // A folder that cannot be written to.
   }
@@ -48,7 +50,10 @@ export async function withLast(io: Io, flags: SayFlags): Promise<SayFlags> {
   ].filter(({ url }) => flags.url === undefined || flags.url === url);
   const [last] = found.toSorted((a, b) => b.at - a.at);
   if (last === undefined) {
-    throw new CliError("There is no conversation to continue.", { exitCode: EXIT.usage, hint: "Begin one with: agent-server a2a send <message>" });
+    throw new CliError("There is no conversation to continue.", {
+      exitCode: EXIT.usage,
+      hint: "Begin one with: agent-server a2a send <message>",
+    });
   }
   const { url, assistant, v03, context, task } = last;
   return {
@@ -67,10 +72,9 @@ async function projectFile(io: Io, flags: SayFlags): Promise<string | undefined>
   return existsSync(folder) ? join(folder, FILE) : undefined;
 }
 
-function cacheFile({ env }: Io): string | undefined {
-  const home = env["HOME"];
-  const folder = env["XDG_CACHE_HOME"] ?? env["LOCALAPPDATA"] ?? (home === undefined ? undefined : join(home, ".cache"));
-  return folder === undefined || folder === "" ? undefined : join(folder, "agent-server", FILE);
+function cacheFile({ env }: Io): string {
+  const named = env["XDG_CACHE_HOME"] ?? "";
+  return join(isAbsolute(named) ? named : join(homedir(), ".cache"), "agent-server", FILE);
 }
 
 function read(file: string | undefined): Last | undefined {
@@ -78,8 +82,16 @@ function read(file: string | undefined): Last | undefined {
   try {
     const value: unknown = JSON.parse(readFileSync(file, "utf8"));
     if (!isRecord(value) || typeof value["context"] !== "string" || typeof value["at"] !== "number") return undefined;
-    const text = (name: string): Record<string, string> => (typeof value[name] === "string" ? { [name]: value[name] } : {});
-    return { ...text("url"), ...text("assistant"), ...text("task"), v03: value["v03"] === true, context: value["context"], at: value["at"] };
+    const text = (name: string): Record<string, string> =>
+      typeof value[name] === "string" ? { [name]: value[name] } : {};
+    return {
+      ...text("url"),
+      ...text("assistant"),
+      ...text("task"),
+      v03: value["v03"] === true,
+      context: value["context"],
+      at: value["at"],
+    };
   } catch {
     return undefined;
   }

@@ -50,7 +50,10 @@ export async function readSaying(
 async function fileOf(path: string, io: Pick<Io, "cwd">): Promise<FileToSend> {
   const isUrl = /^https?:\/\//i.test(path) && URL.canParse(path);
   const name = basename(isUrl ? new URL(path).pathname : path);
-  const about = { name, mediaType: TYPES[extname(name).toLowerCase()] ?? (isUrl ? undefined : "application/octet-stream") };
+  const about = {
+    name,
+    mediaType: TYPES[extname(name).toLowerCase()] ?? (isUrl ? undefined : "application/octet-stream"),
+  };
   if (isUrl) return { ...about, uri: path };
   try {
     return { ...about, bytes: (await readFile(resolve(io.cwd, path))).toString("base64") };

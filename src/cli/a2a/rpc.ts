@@ -56,14 +56,19 @@ export class Rpc {
     }
     if (isRecord(answer) && isRecord(answer["error"])) {
       const { code, message } = answer["error"];
-      throw new CliError(`${oneLine(String(message), 1000).replace(/\.$/, "")} (A2A error ${oneLine(String(code))})`, { exitCode: EXIT.failed });
+      throw new CliError(`${oneLine(String(message), 1000).replace(/\.$/, "")} (A2A error ${oneLine(String(code))})`, {
+        exitCode: EXIT.failed,
+      });
     }
     if (isRecord(answer) && "result" in answer) return answer["result"];
-    const detail = isRecord(answer) && typeof answer["detail"] === "string" ? `: ${oneLine(answer["detail"], 1000)}` : "";
-    const what = status >= 400 ? `with HTTP ${status}${detail.replace(/\.$/, "")}` : "with something else than JSON-RPC";
+    const detail =
+      isRecord(answer) && typeof answer["detail"] === "string" ? `: ${oneLine(answer["detail"], 1000)}` : "";
+    const what =
+      status >= 400 ? `with HTTP ${status}${detail.replace(/\.$/, "")}` : "with something else than JSON-RPC";
     throw new CliError(`${this.#client.target.url} answers ${what}.`, {
       exitCode: EXIT.failed,
-      hint: status === 401 || status === 403 ? "Set AGENT_SERVER_API_KEY to a key that this server accepts." : undefined,
+      hint:
+        status === 401 || status === 403 ? "Set AGENT_SERVER_API_KEY to a key that this server accepts." : undefined,
     });
   }
 }

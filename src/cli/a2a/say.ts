@@ -13,11 +13,21 @@ import { readSaying } from "./payload.ts";
 import { answerOf, messageParams, shown, waits, type Shown } from "./words.ts";
 
 /** Sends a message and prints what comes back. */
-export async function say(cli: Cli, how: "send" | "stream", message: string | undefined, given: SayFlags): Promise<void> {
+export async function say(
+  cli: Cli,
+  how: "send" | "stream",
+  message: string | undefined,
+  given: SayFlags,
+): Promise<void> {
   const { io } = cli;
   const output = await cli.output(given);
   const flags = await withLast(io, given);
-  const saying = { ...(await readSaying(message, flags, io)), context: flags.context, task: flags.task, messageId: randomUUID() };
+  const saying = {
+    ...(await readSaying(message, flags, io)),
+    context: flags.context,
+    task: flags.task,
+    messageId: randomUUID(),
+  };
   const agent = await findAgent(io, flags, output);
   const params = messageParams(agent.version, saying);
   const talk: Talk = { cli, output, flags, agent };
@@ -98,7 +108,8 @@ class Printer {
 /** Says where the conversation stands, keeps it for `--continue`, and fails if the task has failed. */
 async function finish(talk: Talk, answer: Shown | undefined): Promise<void> {
   const { cli, output, flags, agent } = talk;
-  if (answer === undefined) throw new CliError("The agent answers with something that is neither a task nor a message.");
+  if (answer === undefined)
+    throw new CliError("The agent answers with something that is neither a task nor a message.");
   const { task, context, state } = answer;
   const open = waits(state) || isOpen(state);
   if (context !== undefined) {
@@ -110,20 +121,31 @@ async function finish(talk: Talk, answer: Shown | undefined): Promise<void> {
       ...(flags.v03 === true ? { v03: true } : {}),
     });
   }
-  const ids = [["context", context], ["task", task]].flatMap(([name, id]) => (id === undefined ? [] : [`${name} ${oneLine(id)}`]));
-  if (ids.length > 0) output.note(output.err.dim(`${ids.join("  ")}${state === undefined ? "" : `  (${oneLine(state)})`}`));
+  const ids = [
+    ["context", context],
+    ["task", task],
+  ].flatMap(([name, id]) => (id === undefined ? [] : [`${name} ${oneLine(id)}`]));
+  if (ids.length > 0)
+    output.note(output.err.dim(`${ids.join("  ")}${state === undefined ? "" : `  (${oneLine(state)})`}`));
   if (state === "failed" || state === "canceled" || state === "rejected") {
     const why = oneLine(answer.said.map(({ text }) => text).join(" "), 1000);
-    throw new CliError(`The task ${state === "failed" ? "has failed" : `was ${state}`}${why === "" ? "." : `: ${why}`}`, {
-      exitCode: EXIT.failed,
-      hint: context === undefined ? undefined : `Go on with the conversation: ${next(talk, "send", ["--context", context, "<message>"])}`,
-    });
+    throw new CliError(
+      `The task ${state === "failed" ? "has failed" : `was ${state}`}${why === "" ? "." : `: ${why}`}`,
+      {
+        exitCode: EXIT.failed,
+        hint:
+          context === undefined
+            ? undefined
+            : `Go on with the conversation: ${next(talk, "send", ["--context", context, "<message>"])}`,
+      },
+    );
   }
   const inContext = context === undefined ? [] : ["--context", context];
   if (waits(state)) {
     output.note(output.err.yellow("waiting for an answer:"));
     for (const part of answer.said) if (part.kind === "text") output.note(plain(part.text));
-    if (task !== undefined) output.note(`answer with: ${next(talk, "send", [...inContext, "--task", task, "<answer>"])}`);
+    if (task !== undefined)
+      output.note(`answer with: ${next(talk, "send", [...inContext, "--task", task, "<answer>"])}`);
   } else if (context !== undefined) {
     const more = open && task !== undefined ? ["--task", task] : [];
     output.note(output.err.dim(`continue with: ${next(talk, "send", ["--context", context, ...more, "<message>"])}`));
@@ -135,7 +157,10 @@ const isOpen = (state: string | undefined): boolean => state === "submitted" || 
 /** A command about the same agent, as the person has to type it. */
 function next({ cli, flags, agent }: Talk, command: string, args: readonly string[]): string {
   const assistant = agent.assistant ?? flags.assistant;
-  const more = [...(assistant === undefined ? [] : ["--assistant", assistant]), ...(flags.v03 === true ? ["--v03"] : [])];
+  const more = [
+    ...(assistant === undefined ? [] : ["--assistant", assistant]),
+    ...(flags.v03 === true ? ["--v03"] : []),
+  ];
   return commandLine(cli.io, flags, ["a2a", command, ...[...args, ...more].map((arg) => oneLine(arg))]);
 }
 

@@ -52,7 +52,8 @@ export async function listTasks(cli: Cli, flags: ListTasksFlags): Promise<void> 
   const context = flags.context === undefined ? {} : { contextId: flags.context };
   const result = await rpc.call("ListTasks", { pageSize: flags.limit, ...context });
   if (output.json) return output.document(result);
-  const found = isRecord(result) && Array.isArray(result["tasks"]) ? result["tasks"].flatMap((task) => shown({ task }) ?? []) : [];
+  const found =
+    isRecord(result) && Array.isArray(result["tasks"]) ? result["tasks"].flatMap((task) => shown({ task }) ?? []) : [];
   if (found.length === 0) return output.note("No tasks.");
   const now = cli.io.now();
   const rows = found.map(({ task = "", state = "", changed, context: of = "" }) => [
@@ -65,5 +66,6 @@ export async function listTasks(cli: Cli, flags: ListTasksFlags): Promise<void> 
   output.line(output.out.bold(heading));
   for (const line of lines) output.line(line);
   const total = isRecord(result) ? result["totalSize"] : undefined;
-  if (typeof total === "number" && total > found.length) output.note(output.err.dim(`${found.length} of ${total}; more with --limit`));
+  if (typeof total === "number" && total > found.length)
+    output.note(output.err.dim(`${found.length} of ${total}; more with --limit`));
 }

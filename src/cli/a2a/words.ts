@@ -32,7 +32,10 @@ export interface Saying {
 }
 
 /** The parameters of a message. */
-export function messageParams(version: Version, { text, data, files, context, task, messageId }: Saying): Record<string, unknown> {
+export function messageParams(
+  version: Version,
+  { text, data, files, context, task, messageId }: Saying,
+): Record<string, unknown> {
   const old = version === "0.3";
   const parts = [
     ...(text === undefined ? [] : [old ? { kind: "text", text } : { text }]),
@@ -43,7 +46,10 @@ export function messageParams(version: Version, { text, data, files, context, ta
         : { ...(bytes === undefined ? { url: uri } : { raw: bytes }), filename: name, mediaType },
     ),
   ];
-  const ids = { ...(context === undefined ? {} : { contextId: context }), ...(task === undefined ? {} : { taskId: task }) };
+  const ids = {
+    ...(context === undefined ? {} : { contextId: context }),
+    ...(task === undefined ? {} : { taskId: task }),
+  };
   const message = { ...(old ? { kind: "message", role: "user" } : { role: "ROLE_USER" }), parts, messageId, ...ids };
   return { message };
 }
@@ -71,16 +77,27 @@ export interface Shown {
 }
 
 const textIn = (value: unknown): string | undefined => (typeof value === "string" && value !== "" ? value : undefined);
-const listIn = (value: unknown): readonly Record<string, unknown>[] => (Array.isArray(value) ? value.filter(isRecord) : []);
+const listIn = (value: unknown): readonly Record<string, unknown>[] =>
+  Array.isArray(value) ? value.filter(isRecord) : [];
 
 /** A result or event of any method; undefined when it is none. */
 export function shown(result: unknown): Shown | undefined {
   if (!isRecord(result)) return undefined;
-  for (const [member, kind] of [["task", "task"], ["message", "message"], ["statusUpdate", "status"], ["artifactUpdate", "artifact"]] as const) {
+  for (const [member, kind] of [
+    ["task", "task"],
+    ["message", "message"],
+    ["statusUpdate", "status"],
+    ["artifactUpdate", "artifact"],
+  ] as const) {
     const inner = result[member];
     if (isRecord(inner) && result["kind"] === undefined && result["id"] === undefined) return look(inner, kind);
   }
-  const kinds: Record<string, Shown["kind"]> = { task: "task", message: "message", "status-update": "status", "artifact-update": "artifact" };
+  const kinds: Record<string, Shown["kind"]> = {
+    task: "task",
+    message: "message",
+    "status-update": "status",
+    "artifact-update": "artifact",
+  };
   const kind = kinds[String(result["kind"])] ?? (isRecord(result["status"]) ? "task" : undefined);
   return kind === undefined ? undefined : look(result, kind);
 }
@@ -107,7 +124,10 @@ function look(value: Record<string, unknown>, kind: Shown["kind"]): Shown {
 
 /** A state in the spelling of 0.3. */
 function stateOf(state: unknown): string | undefined {
-  return textIn(state)?.replace(/^TASK_STATE_/, "").toLowerCase().replaceAll("_", "-");
+  return textIn(state)
+    ?.replace(/^TASK_STATE_/, "")
+    .toLowerCase()
+    .replaceAll("_", "-");
 }
 
 function partsOf(parts: unknown): ShownPart[] {

@@ -1,5 +1,6 @@
 // Loads everything that is the user's own code, as `dev` does, and says what is wrong with it. Runs in a process of its own (child.ts).
-import type { Diagnostic, GraphSpec } from "../../config/types.ts";
+import { CustomAuth } from "../../auth/custom-auth.ts";
+import type { AuthConfig, Diagnostic, GraphSpec } from "../../config/types.ts";
 import { CliError } from "../../errors.ts";
 import { ProjectEmbedder } from "../../graphs/embeddings.ts";
 import { GraphLoadError, messageOf } from "../../graphs/errors.ts";
@@ -57,7 +58,15 @@ export async function loadCode({ project, exports }: CodeRequest, send: (message
       return [];
     }
   };
+  const loadAuth = async (config: AuthConfig): Promise<void> => {
+    const found: Diagnostic[] = [];
+    const onProblem = (problem: Diagnostic): void =>
+      void found.push({ ...problem, message: problem.message.replace(/^auth\.path:? /, "") });
+    await new CustomAuth({ config, root: project.root, graphs: host, onProblem }).check();
+    part("auth.path", found);
+  };
   const loadExport = async (spec: ExportSpec): Promise<void> => {
+    if (spec.key === "auth.path" && project.auth) return loadAuth(project.auth);
     try {
       const value = await host.loadExport(spec);
       if (value === undefined || value === null) throw exportProblem(spec, `"${spec.exportName}" is ${String(value)}`);

@@ -6,6 +6,7 @@ import { commonCard, PROTOCOL_VERSIONS, pureCard } from "../../a2a/generations.t
 import { ApiError } from "../../errors.ts";
 import { RPC } from "../../json-rpc.ts";
 import type { Assistant } from "../../resources/assistant.ts";
+import { admitAssistant } from "../../runs/admission.ts";
 import type { Context } from "../context.ts";
 import { etagOf } from "../etag.ts";
 import type { Route } from "../operation.ts";
@@ -14,6 +15,9 @@ import type { Services } from "../services.ts";
 
 /** Seconds that a card may be used without asking again. */
 const MAX_AGE = 60;
+
+/** Assistants whose graphs are named to those who name none. */
+const MOST_NAMED = 20;
 
 const cardShape = z.looseObject({ name: z.string(), description: z.string() }).meta({ id: "AgentCard" });
 const cardError = z
@@ -29,7 +33,11 @@ const ANSWERS = {
   200: {
     means: "The card.",
     body: cardShape,
-    headers: { ETag: "Of the card.", "Last-Modified": "When it changed last.", "Cache-Control": "How long it may be kept." },
+    headers: {
+      ETag: "Of the card.",
+      "Last-Modified": "When it changed last.",
+      "Cache-Control": "How long it may be kept.",
+    },
   },
   304: { means: "The client has it." },
   404: { means: "There is no such assistant.", body: cardError },
@@ -53,16 +61,18 @@ export function a2aCardRoutes(route: Route, services: Services): void {
     const headers = {
       etag,
       "last-modified": new Date(changed).toUTCString(),
-      "cache-control": `public, max-age=${MAX_AGE}`,
+      "cache-control": `${services.door === undefined ? "public" : "private"}, max-age=${MAX_AGE}`,
       vary: "A2A-Version, Host, X-Forwarded-Host, X-Forwarded-Proto",
     };
     return isKnown(context, etag, changed) ? context.reply.empty(304, headers) : context.reply.jsonText(text, headers);
   };
   const refuse = (context: Context, status: number, detail: string): Response =>
     context.reply.json({ detail, error: { code: RPC.invalidParams, message: detail } }, undefined, status);
-  const cardOf = (context: Context, idOrGraph: string, pure: boolean): Response => {
+  const cardOf = async (context: Context, idOrGraph: string, pure: boolean): Promise<Response> => {
+    const { access } = context;
+    const allows = access.restricted ? await admitAssistant(assistants, access, idOrGraph) : undefined;
     try {
-      return answer(context, assistants.forRun(idOrGraph), pure);
+      return answer(context, assistants.forRun(idOrGraph, allows), pure);
     } catch (error) {
       if (error instanceof ApiError) return refuse(context, error.status, error.detail);
       throw error;
@@ -82,13 +92,19 @@ export function a2aCardRoutes(route: Route, services: Services): void {
       headers: HEADERS,
       answers: { ...ANSWERS, 400: { means: "There are several assistants, and none is named.", body: cardError } },
     },
-    (context) => {
+    async (context) => {
       const { assistant_id: named } = context.query();
       if (named !== undefined && named !== "") return cardOf(context, named, false);
-      const [only, ...others] = assistants.search({ limit: 20, offset: 0, sort_by: "created_at", sort_order: "asc" }).items;
+      const { allows } = await context.access.authorize("assistants:search", { metadata: {} });
+      const usable = assistants.usable(allows).toSorted((a, b) => (a.created_at < b.created_at ? -1 : 1));
+      const [only, ...others] = usable.slice(0, MOST_NAMED);
       if (only !== undefined && others.length === 0) return answer(context, only, false);
       const names = [...new Set([only, ...others].flatMap((one) => (one === undefined ? [] : [one.graph_id])))];
-      return refuse(context, 400, `Missing required parameter: assistant_id (graphs here: ${names.join(", ") || "none"})`);
+      return refuse(
+        context,
+        400,
+        `Missing required parameter: assistant_id (graphs here: ${names.join(", ") || "none"})`,
+      );
     },
   );
   route(
@@ -108,7 +124,8 @@ export function a2aCardRoutes(route: Route, services: Services): void {
 /** Whether a client has what it asks for (RFC 9110 §13.2.2: the tag counts before the time). */
 function isKnown(context: Context, etag: string, changed: number): boolean {
   const tags = context.header("if-none-match");
-  if (tags !== null) return tags.trim() === "*" || tags.split(",").some((tag) => tag.trim().replace(/^W\//, "") === etag);
+  if (tags !== null)
+    return tags.trim() === "*" || tags.split(",").some((tag) => tag.trim().replace(/^W\//, "") === etag);
   const since = Date.parse(context.header("if-modified-since") ?? "");
   return !Number.isNaN(since) && Math.floor(changed / 1000) * 1000 <= since;
 }

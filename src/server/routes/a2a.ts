@@ -3,10 +3,13 @@
 import { PassThrough } from "node:stream";
 import { z } from "zod";
 import { PROTOCOL_VERSIONS } from "../../a2a/generations.ts";
+import type { TaskRights } from "../../a2a/rights.ts";
 import { isStream, UnknownAgent, type Reply } from "../../a2a/server.ts";
+import type { Allows } from "../../auth/access.ts";
 import { ApiError } from "../../errors.ts";
 import { parseJson, RPC, RpcFailure, rpcError } from "../../json-rpc.ts";
-import { eventStreamShape, rpcErrorShape } from "../../resources/shapes.ts";
+import { errorShape, eventStreamShape, rpcErrorShape } from "../../resources/shapes.ts";
+import { admitAssistant } from "../../runs/admission.ts";
 import type { Context } from "../context.ts";
 import type { Operation, Route } from "../operation.ts";
 import type { Services } from "../services.ts";
@@ -20,7 +23,11 @@ const PING_MS = 5000;
 const MAX_WAITING_BYTES = 8 * 1024 * 1024;
 
 const body = z
-  .looseObject({ jsonrpc: z.literal("2.0"), id: z.union([z.string(), z.int(), z.null()]).optional(), method: z.string() })
+  .looseObject({
+    jsonrpc: z.literal("2.0"),
+    id: z.union([z.string(), z.int(), z.null()]).optional(),
+    method: z.string(),
+  })
   .meta({
     description: "A JSON-RPC 2.0 request of A2A 0.3 (`message/send`, …) or 1.0 (`SendMessage`, …).",
     example: {
@@ -44,7 +51,8 @@ const POST: Operation<typeof body> = {
   tag: "A2A",
   access: "inside",
   summary: "the Agent2Agent protocol, 0.3 and 1.0: messages, tasks, streams, push notifications",
-  description: "The method's name says which generation of the protocol is spoken. Errors are JSON-RPC errors with status 200.",
+  description:
+    "The method's name says which generation of the protocol is spoken. Errors are JSON-RPC errors with status 200.",
   body,
   rpc: true,
   headers: { "A2A-Version": `One of ${PROTOCOL_VERSIONS.join(", ")}, or nothing.` },
@@ -60,6 +68,12 @@ const POST: Operation<typeof body> = {
 
 export function a2aRoutes(route: Route, services: Services): void {
   const { a2a, assistants } = services;
+  /** Which assistants a caller may address, and which tasks it sees. @throws ApiError 403 */
+  const rightsOf = async (context: Context): Promise<{ allows: Allows | undefined; tasks: TaskRights }> => {
+    const { access } = context;
+    const allows = await admitAssistant(assistants, access, context.param("assistant_id"));
+    return { allows, tasks: { access, sees: (await access.authorize("threads:read", {})).allows } };
+  };
 
   route(POST, async (context) => {
     const text = await context.text();
@@ -69,13 +83,15 @@ export function a2aRoutes(route: Route, services: Services): void {
     } catch (error) {
       return context.reply.json(rpcError(null, error as RpcFailure));
     }
+    const rights = context.access.restricted ? await rightsOf(context) : undefined;
     const answering = a2a.server.answer({
       message,
       version: context.header("a2a-version") ?? context.url.searchParams.get("A2A-Version"),
       isJson: isJson(context.header("content-type")),
       to() {
         try {
-          return { assistant: assistants.forRun(context.param("assistant_id")), owner: null };
+          const assistant = assistants.forRun(context.param("assistant_id"), rights?.allows);
+          return { assistant, owner: context.access.identity ?? null, rights: rights?.tasks };
         } catch (error) {
           throw error instanceof ApiError ? new UnknownAgent(RPC.invalidParams, error.detail) : error;
         }
@@ -84,7 +100,9 @@ export function a2aRoutes(route: Route, services: Services): void {
     if (isStream(message)) return respond(context, await answering);
     const reply = await within(answering, HEAD_AFTER_MS);
     if (reply !== undefined) return respond(context, reply);
-    const json = answering.then((late) => ({ status: "success", json: late.kind === "answer" ? late.json : "" }) as const);
+    const json = answering.then(
+      (late) => ({ status: "success", json: late.kind === "answer" ? late.json : "" }) as const,
+    );
     return waitFor(context.reply, json, {});
   });
   route(
@@ -94,7 +112,7 @@ export function a2aRoutes(route: Route, services: Services): void {
       tag: "A2A",
       access: "caller",
       summary: "405: A2A takes POST; the agent card is below `.well-known`",
-      answers: { 405: { means: "There is nothing to get here." } },
+      answers: { 405: { means: "There is nothing to get here.", body: errorShape } },
     },
     (context) => {
       const card = `/.well-known/agent-card.json?assistant_id=${encodeURIComponent(context.param("assistant_id"))}`;
@@ -110,7 +128,8 @@ function isJson(type: string | null): boolean {
 
 function respond(context: Context, reply: Reply): Response {
   if (reply.kind === "events") return stream(context, reply);
-  return context.reply.jsonText(reply.json, undefined, reply.unknownAgent === true ? 404 : 200);
+  const status = reply.unknownAgent === true ? 404 : reply.forbidden === true ? 403 : 200;
+  return context.reply.jsonText(reply.json, undefined, status);
 }
 
 /** The result of some work, if it comes in time. */

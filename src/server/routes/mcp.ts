@@ -77,7 +77,7 @@ export function mcpRoutes(route: Route, services: Services): void {
   });
 
   route(POST, async (context) => {
-    const answerOne = answering(server, context.access, report);
+    const answerOne = answerer(server, context.access, report);
     const refused = refusal(context, http.cors);
     if (refused !== undefined) return refused;
     const text = await context.text();
@@ -145,7 +145,7 @@ type AnswerOne = (
 ) => Promise<RpcResponse | undefined>;
 
 /** @param access what the caller may do. @param report told of errors that are ours. */
-function answering(server: McpServer, access: Access, report: (error: unknown) => void): AnswerOne {
+function answerer(server: McpServer, access: Access, report: (error: unknown) => void): AnswerOne {
   return async (message, signal, notify) => {
     if (isResponse(message)) return undefined;
     try {

@@ -63,20 +63,16 @@ export function threadRoutes(route: Route, services: Services): void {
     },
     async (context) => {
       const { thread_id, metadata, ttl, if_exists, supersteps } = await context.body();
-      const existed = thread_id !== undefined && threads.find(thread_id) !== undefined;
-      const ifExists = if_exists ?? "raise";
-      let record = threads.create({ threadId: thread_id, metadata, ttl, ifExists, allows: context.allows });
-      if (!existed) checkpoints.begin(record.thread_id);
-      if (supersteps !== undefined && supersteps.length > 0 && !existed) {
-        try {
-          await states.updates.importSupersteps(record.thread_id, supersteps as SuperstepUpdates[]);
-        } catch (error) {
-          // A thread that could not be imported was not created.
-          await engine.deleteThread(record.thread_id);
-          throw error;
-        }
-        record = threads.get(record.thread_id);
+      const exists = (): boolean => thread_id !== undefined && threads.find(thread_id) !== undefined;
+      if (supersteps !== undefined && supersteps.length > 0 && !exists()) {
+        const draft = threads.draft(thread_id, metadata, ttl);
+        const made = await states.updates.importThread(draft, supersteps as SuperstepUpdates[]);
+        if (made !== undefined) return context.reply.jsonText(json.whole(made));
       }
+      const existed = exists();
+      const ifExists = if_exists ?? "raise";
+      const record = threads.create({ threadId: thread_id, metadata, ttl, ifExists, allows: context.allows });
+      if (!existed) checkpoints.begin(record.thread_id);
       return context.reply.jsonText(json.whole(record));
     },
   );

@@ -35,7 +35,8 @@ export function httpProject(config: Record<string, unknown>, files: Record<strin
     },
   };
   mkdirSync(join(folder, "node_modules"));
-  for (const name of ["@langchain", "hono", "h3", "srvx", "rou3"]) symlinkSync(join(MODULES, name), join(folder, "node_modules", name));
+  for (const name of ["@langchain", "hono", "h3", "srvx", "rou3"])
+    symlinkSync(join(MODULES, name), join(folder, "node_modules", name));
   for (const [path, text] of Object.entries(files)) project.save(path, text);
   project.configure(config);
   return project;

@@ -27,6 +27,10 @@ export interface ServerChoices {
   readonly persist?: boolean;
   readonly jobs?: number;
   readonly reload?: boolean;
+  /** The address to listen on; loopback by default. */
+  readonly host?: string;
+  readonly apiKeys?: readonly string[];
+  readonly insecure?: boolean;
   /** Time that the test owns (TestClock of src/clock.ts); the machine's by default. */
   readonly clock?: Timers;
 }
@@ -50,7 +54,9 @@ export async function startTestServer(choices: ServerChoices = {}): Promise<Test
     config: choices.config,
     port: 0,
     strictPort: false,
-    host: "127.0.0.1",
+    host: choices.host ?? "127.0.0.1",
+    apiKeys: choices.apiKeys,
+    insecure: choices.insecure,
     dataDir,
     persist: choices.persist ?? true,
     reload: choices.reload ?? false,
