@@ -33,6 +33,8 @@ export interface CustomAuthOptions {
   readonly graphs: Pick<GraphHost, "loadExport" | "isClosed">;
   /** Told what is wrong with the project's code. */
   readonly onProblem: (diagnostic: Diagnostic) => void;
+  /** Told that a saved version is in force, and how many milliseconds it took to load. */
+  readonly onReload?: (ms: number) => void;
 }
 
 /** Handlers that cover an event, the most specific first. */
@@ -60,9 +62,11 @@ export class CustomAuth {
 
   /** The handlers as they are now; the same object as long as nothing was saved. @throws ApiError 503 when there never were any. */
   async handlers(): Promise<Handlers> {
+    const begun = performance.now();
     try {
       const loaded = this.#checked(await this.#options.graphs.loadExport(this.#spec));
       if (loaded !== this.#last) {
+        if (this.#last !== undefined) this.#options.onReload?.(performance.now() - begun);
         this.#last = loaded;
         this.#told = "";
         this.#tellUncovered(loaded);

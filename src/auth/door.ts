@@ -70,9 +70,10 @@ export class CustomDoor implements Door {
     if (this.#studio && isFromStudio(request, this.#origins))
       return new CallerAccess(this.#auth, handlers, STUDIO_USER);
     const known = this.#cache?.find(handlers, request.headers);
-    if (known?.caller !== undefined) return new CallerAccess(this.#auth, handlers, known.caller);
+    // A copy, because handlers may change what they get.
+    if (known?.caller !== undefined) return new CallerAccess(this.#auth, handlers, structuredClone(known.caller));
     const caller = await this.#auth.authenticate(handlers, request);
-    known?.keep(caller);
+    known?.keep(structuredClone(caller));
     return new CallerAccess(this.#auth, handlers, caller);
   }
 }

@@ -27,6 +27,8 @@ export function askedFor(error: unknown): ApiError | undefined {
 
 /** Characters that a message may share with a secret. */
 const SHARED = 6;
+/** Characters of a secret that is looked for. */
+const SHORTEST = 4;
 
 /**
  * What a handler threw by mistake, for the terminal: where it happened, and its message unless that has a piece of a secret in it.
@@ -42,6 +44,7 @@ export function mistake(what: string, error: unknown, secrets: readonly string[]
 
 function hasPieceOf(message: string, secrets: readonly string[]): boolean {
   return secrets.some((secret) => {
+    if (secret.length < SHARED) return secret.length >= SHORTEST && message.includes(secret);
     for (let at = 0; at + SHARED <= secret.length; at++)
       if (message.includes(secret.slice(at, at + SHARED))) return true;
     return false;

@@ -190,7 +190,7 @@ export interface SecurityConfig {
 
 /** A project as the server runs it: found, parsed, validated, paths made absolute. */
 export interface ProjectConfig {
-  /** Absolute path of the config file; null when there is none and the demo agent is served. */
+  /** Absolute path of the config file; null when there is none: the demo agent is served then, or what LANGSERVE_GRAPHS names. */
   readonly file: string | null;
   /** Absolute folder that relative paths count from: the config file's own. */
   readonly root: string;

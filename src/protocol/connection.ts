@@ -13,8 +13,9 @@ import type { LogFollower, LoggedEvent } from "./thread-log.ts";
 
 /** Bytes on their way to the client; more wait in the log. */
 const MAX_BUFFERED = 1024 * 1024;
-/** Commands that wait for their turn, and subscriptions, per connection. */
+/** Commands that wait for their turn, their characters together unless one alone has more, and subscriptions, per connection. */
 const MAX_WAITING = 1000;
+const MAX_WAITING_CHARS = 16 * 1024 * 1024;
 const MAX_SUBSCRIPTIONS = 1000;
 
 /** The codes of RFC 6455 that we close with. */
@@ -31,6 +32,7 @@ export interface Socket {
 
 /** What is sent to a new subscription before the events of now. */
 interface Backlog extends Replay {
+  readonly subscription: string;
   cursor: number;
   readonly end: number;
 }
@@ -44,9 +46,12 @@ export class ProtocolConnection implements LogFollower {
   readonly #session: ThreadSession;
   readonly #disconnect: () => void;
   readonly #subscriptions = new Map<string, EventFilter>();
-  readonly #backlogs: Backlog[] = [];
+  #backlogs: Backlog[] = [];
   #commands: Promise<void> = Promise.resolve();
   #waiting = 0;
+  #waitingChars = 0;
+  /** Lets the next command go, which waits for the client to take what was sent. */
+  #goOn: (() => void) | undefined;
   #subscribed = 0;
   #full = false;
   #scheduled = false;
@@ -79,14 +84,19 @@ export class ProtocolConnection implements LogFollower {
 
   /** A message has come. Commands are carried out one after the other. */
   receive(text: string): void {
-    if (this.#waiting >= MAX_WAITING) return this.#close(POLICY_VIOLATION, "too many commands at once");
+    const isFull = this.#waiting > 0 && this.#waitingChars + text.length > MAX_WAITING_CHARS;
+    if (isFull || this.#waiting >= MAX_WAITING) return this.#close(POLICY_VIOLATION, "too many commands at once");
     this.#waiting++;
+    this.#waitingChars += text.length;
     this.#commands = this.#commandAfter(this.#commands, text);
   }
 
   async #commandAfter(before: Promise<void>, text: string): Promise<void> {
     await before;
+    // Nor is it answered ahead of what it takes.
+    if (this.#full && !this.#closed) await new Promise<void>((resolve) => (this.#goOn = resolve));
     this.#waiting--;
+    this.#waitingChars -= text.length;
     if (!this.#closed) await this.#command(text);
   }
 
@@ -123,7 +133,7 @@ export class ProtocolConnection implements LogFollower {
       throw new ProtocolError("invalid_argument", `A connection may have ${MAX_SUBSCRIPTIONS} subscriptions.`);
     const id = String(++this.#subscribed);
     const { cursor, wants } = this.#session.replays.begin(filter, undefined);
-    const backlog: Backlog = { cursor, wants, end: this.#live };
+    const backlog: Backlog = { subscription: id, cursor, wants, end: this.#live };
     let replayed = 0;
     for (let seq = cursor; seq < backlog.end; seq++) {
       const event = this.#session.log.at(seq);
@@ -138,6 +148,7 @@ export class ProtocolConnection implements LogFollower {
   #unsubscribe(params: Json): Record<string, never> {
     const { subscription_id: id } = unsubscribeParams.parse(params);
     if (!this.#subscriptions.delete(id)) throw new ProtocolError("no_such_subscription", `No subscription "${id}"`);
+    this.#backlogs = this.#backlogs.filter(({ subscription }) => subscription !== id);
     return {};
   }
 
@@ -154,7 +165,14 @@ export class ProtocolConnection implements LogFollower {
   /** The client has taken what was sent. */
   drained(): void {
     this.#full = false;
-    this.#pump();
+    // A command comes first, or events would keep it waiting; they follow behind it.
+    if (this.#goOn === undefined) this.#pump();
+    else this.#next();
+  }
+
+  #next(): void {
+    this.#goOn?.();
+    this.#goOn = undefined;
   }
 
   #pump(): void {
@@ -212,6 +230,7 @@ export class ProtocolConnection implements LogFollower {
   closed(): void {
     if (this.#closed) return;
     this.#closed = true;
+    this.#next();
     for (const filter of this.#subscriptions.values()) this.#session.replays.left(filter, this.#live);
     this.#disconnect();
   }

@@ -1,16 +1,21 @@
 // Idempotency-Key: which run a key made, so that a request that comes again (because its answer was lost) makes no second one.
-// A key is stored in the batch of its run, so neither is there without the other.
+// A key is stored in the batch of its run, so neither is there without the other. None is in memory, so that none has to be forgotten
+// before its time: what has expired is swept out of storage now and then.
 import { createHash } from "node:crypto";
+import type { Timers } from "../clock.ts";
 import { ApiError } from "../errors.ts";
-import { prefixRange, type Database, type Write } from "../storage/database.ts";
+import { countOf, prefixRange, type Database, type Write } from "../storage/database.ts";
 import { keys } from "../storage/keys.ts";
+import { slices } from "../storage/slices.ts";
 import { isObject } from "./json.ts";
 import type { RequestMark, RunJson, RunRecord, RunStatus } from "./runs.ts";
 
 /** Milliseconds that a key is kept. */
 const KEEP_MS = 24 * 60 * 60 * 1000;
-/** Keys kept at most; beyond them the oldest are forgotten. */
-const MAX_KEYS = 10_000;
+/** Milliseconds between sweeps. */
+const SWEEP_MS = 60 * 60 * 1000;
+/** Keys kept at most, unless a test has fewer: a hundred megabytes or two of storage. Beyond them new ones are refused. */
+const MAX_KEYS = 1_000_000;
 /** Characters of a key. */
 const MAX_KEY_CHARS = 255;
 /** Characters of the record and result that are kept of a run that is deleted at its end. */
@@ -62,75 +67,103 @@ function sorted(_key: string, value: unknown): unknown {
 
 export class Idempotency {
   readonly #db: Database;
-  /** All keys, the oldest first. */
-  readonly #entries = new Map<string, Entry>();
+  readonly #clock: Timers;
+  readonly #maxKeys: number;
+  /** Keys that are stored, expired ones included. */
+  #count = 0;
+  #callOff: (() => void) | undefined;
+  #sweeping: Promise<void> | undefined;
+  #stopped = false;
 
-  constructor(db: Database) {
+  constructor(db: Database, clock: Timers, maxKeys: number = MAX_KEYS) {
     this.#db = db;
+    this.#clock = clock;
+    this.#maxKeys = maxKeys;
   }
 
-  /** Reads what is stored and removes what has expired; at start. */
-  load(now: number = Date.now()): void {
-    const found = Array.from(
-      this.#db.range(prefixRange(keys.idempotencyKeys)),
-      ([key, text]) => [key.slice(keys.idempotencyKeys.length), JSON.parse(text) as Entry] as const,
-    );
-    found.sort(([, a], [, b]) => a.expires - b.expires);
-    for (const [key, entry] of found) this.#entries.set(key, entry);
-    const writes = this.#expired(now);
-    if (writes.length > 0) this.#db.write(writes);
-    for (const { key } of writes) this.#entries.delete(key.slice(keys.idempotencyKeys.length));
+  /** Finds out how many keys are stored, and begins to sweep; at start. */
+  load(): void {
+    this.#count = countOf(this.#db, keys.idempotencyKeys);
+    this.#arm(0);
+  }
+
+  /** Sweeps no more, because storage is about to be closed; resolves when a sweep that is under way has stopped. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.#callOff?.();
+    await this.#sweeping;
   }
 
   /**
    * The run that a request made when it came before; undefined when it comes for the first time.
-   * @throws ApiError 409 when the key was used for something else.
+   * @throws ApiError 409 when the key was used for something else; 429 when it is new and there are too many.
    */
-  find(mark: RequestMark, now: number = Date.now()): KeyedRun | undefined {
-    const entry = this.#entries.get(mark.key);
-    if (entry === undefined || entry.expires <= now) return undefined;
-    if (entry.asks === mark.asks) return entry;
-    throw new ApiError(409, "This Idempotency-Key was used for another request");
+  find(mark: RequestMark): KeyedRun | undefined {
+    const entry = this.#read(mark.key);
+    if (entry !== undefined && entry.expires > this.#clock.now()) {
+      if (entry.asks === mark.asks) return entry;
+      throw new ApiError(409, "This Idempotency-Key was used for another request");
+    }
+    if (entry !== undefined || this.#count < this.#maxKeys) return undefined;
+    throw new ApiError(
+      429,
+      `${this.#maxKeys} Idempotency-Keys were used in the last 24 hours, and none of them is forgotten before; try again later, or without a key`,
+    );
   }
 
-  /** The changes that store the key of a new run, and forget old ones; hand it to `committed` when they are stored. */
-  writesOf({ run, once }: RunRecord, now: number = Date.now()): Write[] {
+  #read(key: string): Entry | undefined {
+    const text = this.#db.get(keys.idempotencyKey(key));
+    return text === undefined ? undefined : (JSON.parse(text) as Entry);
+  }
+
+  /** The changes that store the key of a new run. */
+  writesOf({ run, once }: RunRecord): Write[] {
     if (once === undefined) return [];
-    const entry: Entry = { threadId: run.thread_id, runId: run.run_id, asks: once.asks, expires: now + KEEP_MS };
+    const expires = this.#clock.now() + KEEP_MS;
+    const entry: Entry = { threadId: run.thread_id, runId: run.run_id, asks: once.asks, expires };
+    this.#count++;
+    this.#arm(SWEEP_MS);
     return [
-      ...this.#expired(now, 1),
       // The key may be one that had expired.
       { key: keys.idempotencyEnd(once.key), value: undefined },
       { key: keys.idempotencyKey(once.key), value: JSON.stringify(entry) },
     ];
   }
 
-  /** Takes stored keys into memory. */
-  committed(writes: readonly Write[]): void {
-    for (const { key, value } of writes) {
-      if (!key.startsWith(keys.idempotencyKeys)) continue;
-      const id = key.slice(keys.idempotencyKeys.length);
-      this.#entries.delete(id);
-      if (value !== undefined) this.#entries.set(id, JSON.parse(value) as Entry);
-    }
+  /** Sweeps in so many milliseconds, if there is anything to sweep and no sweep is to come. */
+  #arm(delay: number): void {
+    if (this.#callOff !== undefined || this.#stopped || this.#count === 0) return;
+    this.#callOff = this.#clock.at(this.#clock.now() + delay, () => {
+      this.#sweeping = this.#sweep()
+        // Storage that fails is reported where something is to be stored.
+        .catch(() => undefined)
+        .finally(() => {
+          this.#callOff = undefined;
+          this.#arm(SWEEP_MS);
+        });
+    });
   }
 
-  /** The changes that remove what has expired, and so much of the oldest that `room` more have their place. */
-  #expired(now: number, room = 0): Write[] {
-    const writes: Write[] = [];
-    let left = this.#entries.size + room;
-    for (const [id, { expires }] of this.#entries) {
-      if (expires > now && left <= MAX_KEYS) break;
-      left--;
-      writes.push({ key: keys.idempotencyKey(id), value: undefined });
-      writes.push({ key: keys.idempotencyEnd(id), value: undefined });
+  /** Removes what has expired, slice by slice. */
+  async #sweep(): Promise<void> {
+    for await (const slice of slices(this.#db.range(prefixRange(keys.idempotencyKeys)))) {
+      if (this.#stopped) return;
+      const writes: Write[] = [];
+      for (const [key] of slice) {
+        const id = key.slice(keys.idempotencyKeys.length);
+        // As it is now: it may have been used again meanwhile.
+        const entry = this.#read(id);
+        if (entry === undefined || entry.expires > this.#clock.now()) continue;
+        writes.push({ key, value: undefined }, { key: keys.idempotencyEnd(id), value: undefined });
+      }
+      if (writes.length > 0) this.#db.write(writes);
     }
-    return writes;
+    if (!this.#stopped) this.#count = countOf(this.#db, keys.idempotencyKeys);
   }
 
   /** The change that keeps the end of a run whose records are deleted, for a request that comes again. */
   endOf({ once }: RunRecord, end: KeptEnd): Write[] {
-    if (once === undefined || this.#entries.get(once.key)?.runId !== end.run.run_id) return [];
+    if (once === undefined || this.#read(once.key)?.runId !== end.run.run_id) return [];
     const text = JSON.stringify(end);
     return [{ key: keys.idempotencyEnd(once.key), value: text.length > MAX_RESULT_CHARS ? "" : text }];
   }

@@ -155,19 +155,29 @@ export class Runs {
     return { key: keys.run(record.run.thread_id, record.run.run_id), value: pack(record) };
   }
 
+  /** The changes that store a new run, as one that has not ended. */
+  creation(record: RunRecord): Write[] {
+    const { run_id, thread_id } = record.run;
+    const writes = [this.writeOf(record), { key: keys.queued(run_id), value: thread_id }];
+    const isKept = record.stateless === true && record.deleteAfter !== true;
+    return isKept ? [...writes, { key: keys.keptRun(run_id), value: thread_id }] : writes;
+  }
+
+  /** The hidden thread of a run without one that is kept. */
+  threadOf(runId: string): string | undefined {
+    return this.#db.get(keys.keptRun(runId));
+  }
+
   /** The changes that delete a run. */
   deletion(threadId: string, runId: string): Write[] {
-    return [
-      { key: keys.run(threadId, runId), value: undefined },
-      { key: keys.queued(runId), value: undefined },
-    ];
+    return [keys.run(threadId, runId), keys.queued(runId), keys.keptRun(runId)].map((key) => ({ key, value: undefined }));
   }
 
   /** The changes that delete all runs of a thread. */
   deletionOf(threadId: string): Write[] {
     const writes: Write[] = [];
     for (const [key] of this.#db.range(prefixRange(keys.runsOf(threadId)))) {
-      writes.push({ key, value: undefined }, { key: keys.queued(lastId(key)), value: undefined });
+      writes.push(...this.deletion(threadId, lastId(key)));
     }
     return writes;
   }

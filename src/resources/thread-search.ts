@@ -17,24 +17,34 @@ export interface ThreadFilter {
   readonly allows?: ((metadata: Json) => boolean) | undefined;
 }
 
-/** What a search asks for. */
-export interface ThreadQuery extends ThreadFilter {
-  readonly limit: number;
-  readonly offset: number;
+/** In which order threads are to come. */
+interface Sorting {
   readonly sort_by?: ThreadSortField | undefined;
   readonly sort_order?: "asc" | "desc" | undefined;
 }
 
-/** The values of a thread, as data. */
-export type ValuesOf = (threadId: string) => unknown;
-
-/** Whether a filter lets every thread through. */
-export function isPlain({ ids, metadata, values, status, allows }: ThreadFilter): boolean {
-  return [ids, metadata, values, status, allows].every((condition) => condition === undefined);
+/** What a search asks for. */
+export interface ThreadQuery extends ThreadFilter, Sorting {
+  readonly limit: number;
+  readonly offset: number;
 }
 
-/** The threads that a filter lets through, in their order. `valuesOf` is called only for filters on values. */
-export function matching(records: Iterable<ThreadRecord>, filter: ThreadFilter, valuesOf: ValuesOf): ThreadRecord[] {
+/** What threads are to have besides their values. */
+export type HeadFilter = Omit<ThreadFilter, "values">;
+
+/** The JSON of a thread's values; `null` when it has none. */
+export type ValuesOf = (threadId: string) => string;
+
+/** Characters of values that are looked at in one go before others get their turn. */
+const SLICE_CHARS = 1024 * 1024;
+
+/** Whether a filter lets every thread through. */
+export function isPlain({ ids, metadata, status, allows }: HeadFilter): boolean {
+  return [ids, metadata, status, allows].every((condition) => condition === undefined);
+}
+
+/** The threads that a filter lets through, in their order. */
+export function matching(records: Iterable<ThreadRecord>, filter: HeadFilter): ThreadRecord[] {
   const ids = filter.ids === undefined ? undefined : new Set(filter.ids);
   const found: ThreadRecord[] = [];
   for (const record of records) {
@@ -42,14 +52,32 @@ export function matching(records: Iterable<ThreadRecord>, filter: ThreadFilter, 
     if (filter.status !== undefined && record.status !== filter.status) continue;
     if (filter.allows !== undefined && !filter.allows(record.metadata)) continue;
     if (filter.metadata !== undefined && !contains(record.metadata, filter.metadata)) continue;
-    if (filter.values !== undefined && !contains(valuesOf(record.thread_id), filter.values)) continue;
     found.push(record);
   }
   return found;
 }
 
+/** Those of some threads whose values contain `part`, in their order. Values may be large and many, so it takes its time. */
+export async function withValues(
+  records: readonly ThreadRecord[],
+  part: Json,
+  valuesOf: ValuesOf,
+): Promise<ThreadRecord[]> {
+  const found: ThreadRecord[] = [];
+  let chars = 0;
+  for (const record of records) {
+    const json = valuesOf(record.thread_id);
+    if (contains(JSON.parse(json), part)) found.push(record);
+    chars += json.length;
+    if (chars < SLICE_CHARS) continue;
+    chars = 0;
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  return found;
+}
+
 /** Whether a query asks for the order that the index has. */
-export const isByUpdate = ({ sort_by, sort_order }: ThreadQuery): boolean =>
+export const isByUpdate = ({ sort_by, sort_order }: Sorting): boolean =>
   (sort_by ?? "updated_at") === "updated_at" && sort_order !== "asc";
 
 /**
@@ -58,7 +86,7 @@ export const isByUpdate = ({ sort_by, sort_order }: ThreadQuery): boolean =>
  */
 export function sorted(
   records: ThreadRecord[],
-  { sort_by: field = "updated_at", sort_order }: ThreadQuery,
+  { sort_by: field = "updated_at", sort_order }: Sorting,
 ): ThreadRecord[] {
   const sign = sort_order === "asc" ? 1 : -1;
   return records.toSorted(

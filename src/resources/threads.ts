@@ -13,6 +13,8 @@ import {
   matching,
   newestPage,
   sorted,
+  withValues,
+  type HeadFilter,
   type ThreadFilter,
   type ThreadQuery,
   type ValuesOf,
@@ -202,17 +204,38 @@ export class Threads {
   }
 
   /** Number of threads that a filter lets through. */
-  count(filter: ThreadFilter, valuesOf: ValuesOf): number {
+  count(filter: HeadFilter): number {
     this.#load();
-    return isPlain(filter) ? this.#index.size : matching(this.#index.values(), filter, valuesOf).length;
+    return isPlain(filter) ? this.#index.size : matching(this.#index.values(), filter).length;
   }
 
-  /** Threads in the order of their last update unless asked otherwise. `valuesOf` is called only for filters on values. */
-  search(query: ThreadQuery, valuesOf: ValuesOf): Page<ThreadRecord> {
+  /** The same with a filter on values, if there is one, which is the only thing that takes time. */
+  async countBy(filter: ThreadFilter, valuesOf: ValuesOf): Promise<number> {
+    const { values, ...head } = filter;
+    return values === undefined ? this.count(head) : (await this.#withValues(head, values, valuesOf)).length;
+  }
+
+  /** Threads in the order of their last update unless asked otherwise. */
+  search(query: Omit<ThreadQuery, "values">): Page<ThreadRecord> {
     this.#load();
     const byUpdate = isByUpdate(query);
     if (byUpdate && isPlain(query)) return newestPage(this.#index, query.limit, query.offset);
-    const found = matching(this.#index.values(), query, valuesOf);
+    const found = matching(this.#index.values(), query);
     return page(byUpdate ? found : sorted(found, query), query.limit, query.offset);
+  }
+
+  /** The same with a filter on values, if there is one, which is the only thing that takes time. */
+  async searchBy(query: ThreadQuery, valuesOf: ValuesOf): Promise<Page<ThreadRecord>> {
+    const { values, ...head } = query;
+    if (values === undefined) return this.search(head);
+    const found = await this.#withValues(head, values, valuesOf);
+    return page(isByUpdate(head) ? found : sorted(found, head), head.limit, head.offset);
+  }
+
+  /** Threads as they are when their values have been looked at; those that went meanwhile are left out. */
+  async #withValues(filter: HeadFilter, values: Json, valuesOf: ValuesOf): Promise<ThreadRecord[]> {
+    this.#load();
+    const found = await withValues(matching(this.#index.values(), filter), values, valuesOf);
+    return found.flatMap(({ thread_id }) => this.#index.get(thread_id) ?? []);
   }
 }

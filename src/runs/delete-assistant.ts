@@ -37,7 +37,7 @@ export async function deleteAssistant(
 
 function threadsOf(threads: Threads, assistantId: string): readonly ThreadRecord[] {
   const query = { metadata: { assistant_id: assistantId }, limit: Number.MAX_SAFE_INTEGER, offset: 0 };
-  return threads.search(query, () => undefined).items;
+  return threads.search(query).items;
 }
 
 /** Somebody else may have deleted the thread. */

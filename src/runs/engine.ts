@@ -359,9 +359,11 @@ export class RunEngine {
    * @returns how many runs finished meanwhile, and how many go on at the next start; runs that are not stored are cut off.
    */
   async stop(graceMs: number): Promise<{ finished: number; parked: number }> {
+    const swept = this.#options.idempotency.stop();
     const leave = (run: ActiveRun, end: RunEnd): void => this.#leave(run, end);
     const counts = await shutDown({ queue: this.#queue, changes: this.#changes, active: this.#active, leave }, graceMs);
     this.streams.stop();
+    await swept;
     return counts;
   }
 }

@@ -14,6 +14,8 @@ import {
 const RECONNECT_WINDOW = 1024;
 /** Characters kept per run; beyond them the oldest events go, and a reader that far behind is cut off. */
 const MAX_LOG_CHARS = 64 * 1024 * 1024;
+/** Characters of events that all readers have read and that are kept for one that comes back. */
+const RECONNECT_CHARS = 2 * 1024 * 1024;
 
 /** One event, ready to send. */
 export interface LogEvent {
@@ -55,6 +57,8 @@ export class EventLog implements Source {
   protected next: number;
   readonly #maxChars: number;
   #chars = 0;
+  /** How many characters there may be before it is looked for those that all readers have read. */
+  #lookAt = 2 * RECONNECT_CHARS;
   #begun = false;
   #hadReader = false;
   #leftEarly = false;
@@ -173,10 +177,27 @@ export class EventLog implements Source {
       for (const reader of this.readers) drop = Math.min(drop, reader.cursor - this.first);
       if (drop > 0) this.drop(drop);
     }
+    if (chars > this.#lookAt && this.readers.size > 0) this.#dropRead();
     if (chars <= this.#maxChars) return;
     // The newest stays, however large it is.
     this.dropTo(this.#maxChars / 2, this.events.length - 1);
     for (const reader of this.readers) if (reader.cursor < this.first) reader.cutOff();
+  }
+
+  /** Drops what all readers have read, but for the newest of it. */
+  #dropRead(): void {
+    let unread = this.next;
+    for (const { cursor } of this.readers) unread = Math.min(unread, cursor);
+    let kept = 0;
+    // The newest of it that fit in, backwards from the last one, which may be on its way and stays.
+    let count = Math.max(0, unread - this.first - 1);
+    for (; count > 0; count--) {
+      kept += this.events[count - 1]!.frame.length;
+      if (kept > RECONNECT_CHARS) break;
+    }
+    this.drop(count);
+    // Not before there is as much more of it again.
+    this.#lookAt = this.#chars + RECONNECT_CHARS;
   }
 
   /** Drops the oldest until so many characters are left, but not more than `most` events. */

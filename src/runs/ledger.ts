@@ -61,7 +61,7 @@ export class RunLedger {
     const busy: ThreadRecord[] = [];
     for (const { record, thread } of made) {
       if (record.ephemeral) continue;
-      const { run_id, assistant_id, thread_id } = record.run;
+      const { assistant_id } = record.run;
       const head: ThreadRecord = {
         ...thread,
         status: "busy",
@@ -69,14 +69,13 @@ export class RunLedger {
         metadata: { ...thread.metadata, graph_id: record.graphId, assistant_id },
       };
       busy.push(head);
-      writes.push(...threads.writesOf(head), runs.writeOf(record), { key: keys.queued(run_id), value: thread_id });
+      writes.push(...threads.writesOf(head), ...runs.creation(record));
       if (record.once !== undefined) writes.push(...idempotency.writesOf(record));
     }
     if (writes.length === 0) return;
     if (soon) db.writeSoon(writes);
     else db.write(writes);
     for (const head of busy) threads.committed(head);
-    if (made.some(({ record }) => record.once !== undefined)) idempotency.committed(writes);
   }
 
   /** A run whose record changed while it goes on: it was started, or parked. */

@@ -14,10 +14,20 @@ export function errorJson({ error, message }: RunError): string {
   return JSON.stringify({ __error__: { error, message } });
 }
 
+/**
+ * The body for a result in JSON. The official JS client looks for a key in it (`"__error__" in run`), which fails for a text, a number or a
+ * truth value: they become `{"output": …}`, the name that LangChain's tracers have for results that are no objects. Lists stay lists. No
+ * public source says what the platform does; the reference dev server sends the bare value, and the client throws.
+ */
+export const waitBody = (json: string): string => (json === "" || /^[{[]/.test(json) ? json : inOutput(json));
+
+const inOutput = (json: string): string => `{"output":${json}}`;
+
 /** Values with the interrupts beside them, when there are any. Clients look for keys in the body, so `null` becomes `{}`. */
 export function withInterrupts(values: string, interrupts: readonly string[] | undefined): string {
   if (values === "null") return withInterrupts("{}", interrupts);
-  if (interrupts === undefined || interrupts.length === 0 || !values.startsWith("{")) return values;
+  if (interrupts === undefined || interrupts.length === 0) return values;
+  if (!values.startsWith("{")) return withInterrupts(inOutput(values), interrupts);
   const separator = values === "{}" ? "" : ",";
   return `${values.slice(0, -1)}${separator}"__interrupt__":[${interrupts.join(",")}]}`;
 }

@@ -34,7 +34,7 @@ export function startedRun(run: ActiveRun): StartedRun {
 
 /**
  * The run that was made by an earlier request with this mark; undefined when the request comes for the first time.
- * @throws ApiError 409 when the key was used for another request, or the result was too large to be kept.
+ * @throws ApiError 409 when the key was used for another request, or the result was too large to be kept; 429 when there are too many keys.
  */
 export function earlierRun(
   { engine, idempotency }: { readonly engine: RunEngine; readonly idempotency: Idempotency },

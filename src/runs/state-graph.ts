@@ -19,14 +19,22 @@ export interface StateGraphOptions {
  * @param how.metadata what checkpoints that it writes carry; without it, it must not write any.
  */
 export async function stateGraph(
-  { checkpoints, store, kit }: StateGraphOptions,
+  options: StateGraphOptions,
   version: GraphVersion,
   config: GraphRunConfig,
   how: { readonly shallow?: boolean; readonly metadata?: Json },
 ): Promise<RunnableGraph> {
+  return boundTo(options, await version.resolve(config), how);
+}
+
+/** The same for a graph that was made already. */
+export async function boundTo(
+  { checkpoints, store, kit }: StateGraphOptions,
+  graph: RunnableGraph,
+  how: { readonly shallow?: boolean; readonly metadata?: Json },
+): Promise<RunnableGraph> {
   const { codec, makeSaver } = await kit();
   const { shallow = false, metadata } = how;
-  const graph = await version.resolve(config);
   const writer = metadata === undefined ? {} : { writer: { context: { metadata, ...visibleChannels(graph, codec) } } };
   return bindGraph(graph, makeSaver({ store: checkpoints, codec, shallow, ...writer }), store);
 }

@@ -2,12 +2,12 @@
 // asked only which tasks come next, and gets a checkpoint without values for that. Changes from outside are in state-updates.ts.
 import { LRUCache } from "lru-cache";
 import { ApiError } from "../errors.ts";
-import type { GraphRunConfig, GraphStateSnapshot, GraphVersion } from "../graphs/types.ts";
+import type { GraphRunConfig, GraphStateSnapshot, GraphVersion, RunnableGraph } from "../graphs/types.ts";
 import { withOffset } from "../ids.ts";
 import { contains, type Json } from "../resources/json.ts";
 import type { ThreadRecord } from "../resources/threads.ts";
 import type { StoredCheckpoint } from "../storage/checkpoints.ts";
-import { stateGraph } from "./state-graph.ts";
+import { boundTo } from "./state-graph.ts";
 import { taskJson } from "./state-json.ts";
 import { StateUpdates, type StateUpdateOptions } from "./state-updates.ts";
 
@@ -21,6 +21,9 @@ const NULL_TASK = "00000000-0000-0000-0000-000000000000";
 const CACHE_CHARS = 4 * 1024 * 1024;
 /** History entries that are made in one go before others get their turn. */
 const HISTORY_SLICE = 25;
+
+/** The graph of a thread, bound to its states; a shallow one leaves out the values of channels. */
+type StateGraph = (shallow: boolean) => Promise<RunnableGraph>;
 
 const EMPTY_STATE = JSON.stringify({
   values: {},
@@ -41,11 +44,16 @@ export class ThreadStates {
     maxSize: CACHE_CHARS,
     sizeCalculation: ({ json }) => json.length,
   });
+  /** Newest states that are being made; what changes meanwhile makes them stale. */
+  readonly #inMaking = new Set<{ readonly threadId: string; stale: boolean }>();
 
   constructor(options: StatesOptions) {
     this.#options = options;
     this.updates = new StateUpdates(options);
-    options.checkpoints.onChange((threadId) => this.#latest.delete(threadId));
+    options.checkpoints.onChange((threadId) => {
+      this.#latest.delete(threadId);
+      for (const making of this.#inMaking) making.stale ||= making.threadId === threadId;
+    });
   }
 
   /** The newest state of a thread. @throws ApiError 404 */
@@ -56,12 +64,18 @@ export class ThreadStates {
     if (cached !== undefined && cached.version === (version?.version ?? 0)) return cached.json;
     const stored = this.#options.checkpoints.get(threadId, "");
     if (stored === undefined) return EMPTY_STATE;
-    const json = await this.#state(stored, version, { latest: true, subgraphs });
-    // Only if nothing changed while it was made.
-    if (!subgraphs && this.#options.checkpoints.get(threadId, "") === stored && !this.#options.isBusy(threadId)) {
-      this.#latest.set(threadId, { version: version?.version ?? 0, json });
+    const making = { threadId, stale: false };
+    this.#inMaking.add(making);
+    try {
+      const json = await this.#state(stored, this.#graph(version, stored), { latest: true, subgraphs });
+      // Only if nothing changed while it was made.
+      if (!subgraphs && !making.stale && !this.#options.isBusy(threadId)) {
+        this.#latest.set(threadId, { version: version?.version ?? 0, json });
+      }
+      return json;
+    } finally {
+      this.#inMaking.delete(making);
     }
-    return json;
   }
 
   /** The state at a checkpoint. @throws ApiError 404 */
@@ -76,7 +90,8 @@ export class ThreadStates {
       if (id === undefined && ns === "") return EMPTY_STATE;
       throw new ApiError(404, `Checkpoint ${id ?? `in namespace "${ns}"`} not found`);
     }
-    return this.#state(stored, await this.#version(thread), { latest: id === undefined, subgraphs });
+    const graph = this.#graph(await this.#version(thread), stored);
+    return this.#state(stored, graph, { latest: id === undefined, subgraphs });
   }
 
   /** States of a thread, newest first, as the elements of a JSON array. @throws ApiError 404 */
@@ -90,10 +105,12 @@ export class ThreadStates {
     const filter = options.metadata ?? {};
     const states: string[] = [];
     const range = options.before === undefined ? {} : { before: options.before };
+    let graph: StateGraph | undefined;
     for (const stored of checkpoints.list(threadId, options.ns ?? "", range)) {
       if (states.length >= options.limit) break;
       if (!contains(checkpoints.metadata(stored), filter)) continue;
-      states.push(await this.#state(stored, version, { latest: false, subgraphs: false }));
+      graph ??= this.#graph(version, stored);
+      states.push(await this.#state(stored, graph, { latest: false, subgraphs: false }));
       if (states.length % HISTORY_SLICE === 0) await new Promise((resolve) => setImmediate(resolve));
     }
     return states;
@@ -105,14 +122,22 @@ export class ThreadStates {
     return typeof graphId === "string" ? this.#options.graph(graphId).catch(() => undefined) : undefined;
   }
 
+  /** The graph of a thread, for one request: a factory of the project's is asked once, however many states there are to show. */
+  #graph(version: GraphVersion | undefined, { threadId, ns }: StoredCheckpoint): StateGraph | undefined {
+    if (version === undefined) return undefined;
+    let resolved: Promise<RunnableGraph> | undefined;
+    const config: GraphRunConfig = { configurable: { thread_id: threadId, checkpoint_ns: ns } };
+    return async (shallow) => boundTo(this.#options, await (resolved ??= version.resolve(config)), { shallow });
+  }
+
   async #state(
     stored: StoredCheckpoint,
-    version: GraphVersion | undefined,
+    graph: StateGraph | undefined,
     options: { latest: boolean; subgraphs: boolean },
   ): Promise<string> {
     const { checkpoints } = this.#options;
     const { threadId, ns, id, record } = stored;
-    if (version === undefined) return this.#compose(checkpoints.valuesJson(stored), undefined, stored, "[]");
+    if (graph === undefined) return this.#compose(checkpoints.valuesJson(stored), undefined, stored, "[]");
     const { codec } = await this.#options.kit();
     const writes = checkpoints.writes(threadId, ns, id);
     // Writes that change values, and subgraphs, need the live state.
@@ -126,9 +151,7 @@ export class ThreadStates {
       },
     };
     const read = async (shallow: boolean): Promise<GraphStateSnapshot> =>
-      (await stateGraph(this.#options, version, config, { shallow })).getState(config, {
-        subgraphs: options.subgraphs,
-      });
+      (await graph(shallow)).getState(config, { subgraphs: options.subgraphs });
     let snapshot: GraphStateSnapshot;
     let values: string | undefined;
     if (live) snapshot = await read(false);

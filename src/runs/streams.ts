@@ -107,11 +107,15 @@ export class RunStreams {
     return active?.threadId === threadId ? active : undefined;
   }
 
-  #findThread(runId: string): string | undefined {
+  #threadOfLog(runId: string): string | undefined {
     return this.#options.active(runId)?.threadId ?? this.logs.threadOf(runId) ?? this.#finished.threadOf(runId);
   }
 
-  /** The hidden thread of a stateless run that has not ended or whose log is kept. @throws ApiError 404 */
+  #findThread(runId: string): string | undefined {
+    return this.#threadOfLog(runId) ?? this.#options.runs.threadOf(runId);
+  }
+
+  /** The hidden thread of a stateless run that has not ended, or of which something is kept. @throws ApiError 404 */
   threadOf(runId: string): string {
     const threadId = this.#findThread(runId);
     if (threadId === undefined) throw runNotFound();
@@ -132,7 +136,7 @@ export class RunStreams {
 
   /** Whether events of a run can be read: it has not ended, or its log is kept. */
   hasLog(runId: string): boolean {
-    return this.#findThread(runId) !== undefined;
+    return this.#threadOfLog(runId) !== undefined;
   }
 
   /** How a run ends, or ended. @throws ApiError 404 */

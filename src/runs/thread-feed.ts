@@ -11,6 +11,8 @@ import { kindsOf, STATE_UPDATE, type ThreadEventKind, type ThreadStreamMode } fr
 
 /** Characters kept per thread; a reader that is further behind is cut off. */
 const MAX_FEED_CHARS = 16 * 1024 * 1024;
+/** Characters after which it is told that a feed without a reader has grown. */
+const GROWTH_CHARS = 128 * 1024;
 
 export interface ThreadFeedOptions {
   readonly threadId: string;
@@ -19,10 +21,14 @@ export interface ThreadFeedOptions {
   readonly stateOf: (threadId: string) => Promise<string>;
   /** The last reader has left. */
   readonly onUnread: () => void;
+  /** It has grown without a reader; not told of every event. */
+  readonly onGrown: () => void;
 }
 
 export class ThreadFeed extends EventLog implements Tap {
   readonly #options: ThreadFeedOptions;
+  /** Characters when it was last told that it has grown. */
+  #toldAt = 0;
   #wantsEvents = false;
   #wantsState = false;
   /** States are told in the order in which they were asked for. */
@@ -52,6 +58,10 @@ export class ThreadFeed extends EventLog implements Tap {
   put(name: string, data: string, kind: ThreadEventKind): number {
     const id = this.next++;
     if (!this.closed) this.add({ id, mode: kind, frame: frame(name, data, id) });
+    if (this.readers.size === 0 && this.chars > this.#toldAt + GROWTH_CHARS) {
+      this.#toldAt = this.chars;
+      this.#options.onGrown();
+    }
     return id;
   }
 

@@ -9,8 +9,9 @@ import { headOf, metadataJson, type ThreadStreamMode } from "./thread-events.ts"
 
 /** Milliseconds that a feed is kept without a reader, for one that lost its connection. */
 const KEEP_MS = 120_000;
-/** Feeds without a reader that are kept at most. */
+/** Feeds without a reader that are kept at most, and their characters together. */
 const KEEP_FEEDS = 100;
+const KEEP_CHARS = 64 * 1024 * 1024;
 
 export interface ThreadFeedsOptions {
   readonly logs: StoredLogs;
@@ -57,7 +58,13 @@ export class ThreadFeeds {
     const { logs, stateOf, lane } = this.#options;
     // When they are open, no number of theirs is given again, even by a clock that went backwards.
     logs.of(threadId);
-    const feed = new ThreadFeed({ threadId, logs, stateOf, onUnread: () => this.#leave(threadId, feed) });
+    const feed = new ThreadFeed({
+      threadId,
+      logs,
+      stateOf,
+      onUnread: () => this.#leave(threadId, feed),
+      onGrown: () => this.#limit(),
+    });
     if (this.#stopped) feed.close();
     else {
       this.#feeds.set(threadId, feed);
@@ -74,8 +81,18 @@ export class ThreadFeeds {
       threadId,
       clock.at(clock.now() + KEEP_MS, () => this.end(threadId)),
     );
-    const [oldest] = this.#unread.keys();
-    if (this.#unread.size > KEEP_FEEDS && oldest !== undefined) this.end(oldest);
+    this.#limit();
+  }
+
+  /** Ends those whose readers left first, when there are too many or they keep too much. */
+  #limit(): void {
+    let chars = 0;
+    for (const threadId of this.#unread.keys()) chars += this.#feeds.get(threadId)?.chars ?? 0;
+    for (const threadId of this.#unread.keys()) {
+      if (this.#unread.size <= KEEP_FEEDS && chars <= KEEP_CHARS) break;
+      chars -= this.#feeds.get(threadId)?.chars ?? 0;
+      this.end(threadId);
+    }
   }
 
   #keep(threadId: string): void {

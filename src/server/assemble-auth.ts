@@ -34,14 +34,17 @@ function refuseOpen(
   { keys, host, insecure }: Pick<DoorsOptions, "keys" | "host" | "insecure">,
 ): void {
   if (isLoopback(host) || insecure || project.auth !== undefined || allKeys(keys).length > 0) return;
-  throw new CliError(`Everyone who can reach ${host || "this machine"} could run these graphs and read these threads.`, {
-    exitCode: EXIT.usage,
-    hint: [
-      "Take an API key:       AGENT_SERVER_API_KEYS=$(agent-server keys new) agent-server dev --host …",
-      "or your own handlers:  auth.path in the config",
-      "or nothing at all:     --insecure",
-    ].join("\n"),
-  });
+  throw new CliError(
+    `Everyone who can reach ${host || "this machine"} could run these graphs and read these threads.`,
+    {
+      exitCode: EXIT.usage,
+      hint: [
+        "Take an API key:       AGENT_SERVER_API_KEYS=$(agent-server keys new) agent-server dev --host …",
+        "or your own handlers:  auth.path in the config",
+        "or nothing at all:     --insecure",
+      ].join("\n"),
+    },
+  );
 }
 
 export class Doors {
@@ -51,6 +54,8 @@ export class Doors {
 
   constructor(options: DoorsOptions) {
     this.#options = options;
+    // What is wrong with a save is told before somebody comes.
+    options.graphs.onExportsChange(() => void this.check());
   }
 
   /** The door for a project; undefined when everybody may come in. @throws CliError for what goes with nothing. */
@@ -75,7 +80,8 @@ export class Doors {
     if (this.#auth === undefined || of !== this.#of) {
       const onProblem = (diagnostic: Extract<ServerEvent, { type: "diagnostic" }>["diagnostic"]): void =>
         onEvent({ type: "diagnostic", diagnostic });
-      this.#auth = new CustomAuth({ config, root, graphs, onProblem });
+      const onReload = (ms: number): void => onEvent({ type: "reloaded", ids: ["auth.path"], ms });
+      this.#auth = new CustomAuth({ config, root, graphs, onProblem, onReload });
       this.#of = of;
     }
     const { studio, cache } = config;
@@ -83,7 +89,7 @@ export class Doors {
     return new CustomDoor(this.#auth, { studio, origins, cache, clock });
   }
 
-  /** Loads the project's handlers, so that what is wrong with them is told before somebody comes. Never rejects. */
+  /** Loads the project's handlers. Never rejects. */
   async check(): Promise<void> {
     await this.#auth?.check();
   }

@@ -59,7 +59,7 @@ export function assemble(parts: {
   const assistants = new Assistants(database);
   const checkpoints = new CheckpointStore(database);
   const values = new ThreadValues(checkpoints);
-  const idempotency = new Idempotency(database);
+  const idempotency = new Idempotency(database, parts.clock);
   const timeout = runTimeout(process.env["BG_JOB_TIMEOUT_SECS"]);
   const keepEvents = eventTtl(process.env["RESUMABLE_STREAM_TTL_SECONDS"]);
   for (const { warning } of [timeout, keepEvents])
@@ -181,6 +181,7 @@ export function assemble(parts: {
     subjects,
     version,
     traffic: new HttpMetrics(),
+    clock: parts.clock,
     storage: () => ({ threads: countOf(database, keys.threads), bytes: database.size() }),
     graphs,
     schemas,

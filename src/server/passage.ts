@@ -9,6 +9,7 @@ import type { Reply } from "./respond.ts";
 import { SharedBody } from "./shared-body.ts";
 import type { ServerEvent } from "./types.ts";
 import { offered, offerSocket } from "./upgrade.ts";
+import { watched } from "./watched-answer.ts";
 import type { Visit, WebApp } from "./web-app.ts";
 
 /** The server around the app. */
@@ -39,6 +40,19 @@ export interface AppAbout {
 /** What a request has that came over a socket. */
 interface OverSocket {
   readonly runtime?: { readonly node?: { readonly req?: IncomingMessage; readonly res?: ServerResponse } };
+}
+
+/** What the app gave is of no use; where it did so nobody knows. */
+class WrongAnswer {
+  readonly #message: string;
+
+  constructor(message: string) {
+    this.#message = message;
+  }
+
+  toString(): string {
+    return this.#message;
+  }
 }
 
 export class Passage implements Visit {
@@ -89,8 +103,9 @@ export class Passage implements Visit {
     }
     if (given === undefined || given === null) return this.builtIn(this.#given);
     if (!isResponse(given))
-      return this.failed(new TypeError(`it answered with ${kindOf(given)} and not with a Response`));
-    if (given.status !== 404 || this.#app.decides) return given;
+      return this.failed(new WrongAnswer(`it answered with ${kindOf(given)} and not with a Response`));
+    if (given.status !== 404 || this.#app.decides)
+      return this.#passed ? given : watched(given, (error) => this.#tell(error));
     // Nobody can say whether it has no such route or no such thing; where the server has none either, it is the app's answer that counts.
     const own = await this.builtIn(this.#given);
     if (this.#stage.isUnknown(own)) return given;
@@ -121,23 +136,21 @@ export class Passage implements Visit {
   }
 
   failed(error: unknown): Response {
-    const { report, replyTo } = this.#stage;
-    const tell = (): void => {
-      // What is broken off because the client has gone is no error.
-      if (this.#request.signal.aborted) return;
-      const { spec, root, onEvent } = this.#about;
-      const { method } = this.#request;
-      const where = `${spec.key} failed at ${method} ${new URL(this.#given.url).pathname}`;
-      const diagnostic = frameOfError(error, root);
-      if (diagnostic !== null)
-        return onEvent({
-          type: "diagnostic",
-          diagnostic: { ...diagnostic, message: `${where}: ${diagnostic.message}` },
-        });
-      const message = error instanceof Error ? error.message : String(error);
-      report(new Error(`${where}: ${message}`, { cause: error }));
-    };
-    return replyTo(this.#request).error(error, tell);
+    return this.#stage.replyTo(this.#request).error(error, () => this.#tell(error));
+  }
+
+  /** Shows at the terminal what is wrong with the app, where in the user's files if that is known. */
+  #tell(error: unknown): void {
+    // What is broken off because the client has gone is no error.
+    if (this.#request.signal.aborted) return;
+    const { spec, root, onEvent } = this.#about;
+    const where = `${spec.key} failed at ${this.#request.method} ${new URL(this.#given.url).pathname}`;
+    const found = error instanceof WrongAnswer ? null : frameOfError(error, root);
+    if (found !== null)
+      return onEvent({ type: "diagnostic", diagnostic: { ...found, message: `${where}: ${found.message}` } });
+    const isError = error instanceof Error && !(error instanceof WrongAnswer);
+    const text = isError ? (error.stack ?? error.message) : String(error);
+    onEvent({ type: "log", level: "error", message: `${where}: ${text}` });
   }
 
   /** With the headers that every answer has, where the app has not set them itself. */

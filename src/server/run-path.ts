@@ -8,10 +8,10 @@ export const runPath = (threadId: string | undefined, runId: string): string =>
   threadId === undefined ? `/runs/${runId}` : `/threads/${threadId}/runs/${runId}`;
 
 /**
- * Where a client goes on that loses the connection to a stream of this run.
- * @param early the client may lose it before the first event, from whose id on it would go on.
+ * Where a client goes on that loses the connection to a stream of this run. An id of an event that it has seen counts in any case.
+ * @param whole the stream begins with the run's first event: a client that has seen none yet is to get that, too.
  */
-export const locationOf = (path: string, early: boolean): string => `${path}/stream${early ? "?after=-1" : ""}`;
+export const locationOf = (path: string, whole: boolean): string => `${path}/stream${whole ? "?after=-1" : ""}`;
 
 /** Interrupts a run when the client leaves before the answer is complete, if that is wanted. */
 export function cancelWhenGone(context: Context, engine: RunEngine, run: ActiveRun, wanted: boolean): void {

@@ -1,5 +1,6 @@
 // Everything behind the routes, in one record: what start.ts puts together and the routes call.
 import type { Door } from "../auth/door.ts";
+import type { Timers } from "../clock.ts";
 import type { HttpConfig, SecurityConfig } from "../config/types.ts";
 import type { SchemaSource } from "../graphs/graph-schemas.ts";
 import type { GraphHost } from "../graphs/host.ts";
@@ -31,6 +32,7 @@ export interface Services {
   readonly subjects: Subjects;
   readonly version: string;
   readonly traffic: HttpMetrics;
+  readonly clock: Timers;
   /** How much is stored: threads, and bytes on disk (0 in memory). */
   readonly storage: () => { readonly threads: number; readonly bytes: number };
   readonly graphs: GraphHost;

@@ -1,5 +1,5 @@
 // A reader of an event log on a socket: it takes what the socket takes, keeps the connection alive, and closes it the moment the
-// log ends.
+// log ends; or breaks it, if the log goes on at the next start of the server.
 import { Readable } from "node:stream";
 import { frame } from "../runs/events.ts";
 import type { LogReader } from "../runs/log-reader.ts";
@@ -100,13 +100,22 @@ class ReaderStream extends Readable {
     if (reader.ended) {
       clearInterval(this.#heartbeat);
       this.#wanted = false;
-      this.push(null);
+      if (reader.goesOn) this.#break();
+      else this.push(null);
       return false;
     }
     if (reader.caughtUp) return false;
     // Nothing in this piece was for the reader: the next one is for the next turn, because others wait.
     if (text === "") this.#schedule();
     return text !== "";
+  }
+
+  /**
+   * The run goes on when the server starts again. An end would say that the run is over; a broken connection lets the official client come
+   * back for the rest. What was pushed in this turn goes out first.
+   */
+  #break(): void {
+    setImmediate(() => this.destroy(new Error("the server stops")));
   }
 
   override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {

@@ -1,7 +1,9 @@
 // The answer of `wait` and `join`: JSON when the run has ended. A run that takes long gets its headers early and newlines until
 // then, so that no proxy or client gives the connection up.
 import { Readable } from "node:stream";
+import { systemTimers, type Timers } from "../clock.ts";
 import type { RunEnd } from "../runs/active.ts";
+import { waitBody } from "../runs/result.ts";
 import type { Reply } from "./respond.ts";
 
 /** Milliseconds until the headers go out without the body. */
@@ -14,27 +16,31 @@ export async function waitFor(
   reply: Reply,
   ended: Promise<RunEnd>,
   headers: Readonly<Record<string, string>>,
+  clock: Timers = systemTimers,
 ): Promise<Response> {
-  let timer: NodeJS.Timeout | undefined;
+  let callOff: (() => void) | undefined;
   const late = new Promise<undefined>((resolve) => {
-    timer = setTimeout(resolve, HEADERS_AFTER_MS, undefined);
+    callOff = clock.at(clock.now() + HEADERS_AFTER_MS, () => resolve(undefined));
   });
   const end = await Promise.race([ended, late]);
-  clearTimeout(timer);
-  if (end !== undefined) return reply.jsonText(end.json, headers);
+  callOff?.();
+  if (end !== undefined) return reply.jsonText(waitBody(end.json), headers);
   const body = new Readable({
     read() {},
     destroy(error, callback) {
-      clearInterval(newlines);
+      callOff?.();
       callback(error);
     },
   });
-  const newlines = setInterval(() => body.push("\n"), NEWLINE_MS).unref();
-  body.push("\n");
+  const beat = (): void => {
+    body.push("\n");
+    callOff = clock.at(clock.now() + NEWLINE_MS, beat);
+  };
+  beat();
   const finish = async (): Promise<void> => {
     const { json } = await ended;
-    clearInterval(newlines);
-    body.push(json);
+    callOff?.();
+    body.push(waitBody(json));
     body.push(null);
   };
   void finish();

@@ -53,6 +53,8 @@ export const keys = {
   /** Runs that have not ended, in the order of their making: run id → thread id. */
   queued: (runId: string) => `q/${runId}`,
   queue: "q/",
+  /** Kept runs without a thread of their caller's, which are asked for by their ids alone: run id → hidden thread. */
+  keptRun: (runId: string) => `rk/${runId}`,
   /** Which run a digest of an Idempotency-Key made, and how that run ended when its own records are gone. */
   idempotencyKey: (digest: string) => `i/k/${digest}`,
   idempotencyKeys: "i/k/",

@@ -113,14 +113,15 @@ describe("talking to a server", () => {
   });
 
   it.each([
-    [{ AGENT_SERVER_API_KEY: "one", LANGSMITH_API_KEY: "three" }, "one"],
-    [{ LANGGRAPH_API_KEY: "two", LANGSMITH_API_KEY: "three" }, "two"],
-    [{ LANGSMITH_API_KEY: "three" }, "three"],
-    [{}, undefined],
-  ])("sends the key of %j", async (env, key) => {
+    [{ AGENT_SERVER_API_KEY: "one", LANGSMITH_API_KEY: "three" }, "one", "Bearer one"],
+    [{ LANGGRAPH_API_KEY: "two", LANGSMITH_API_KEY: "three" }, "two", undefined],
+    [{ LANGSMITH_API_KEY: "three" }, "three", undefined],
+    [{}, undefined, undefined],
+  ])("sends the key of %j", async (env, key, authorization) => {
     const { url, received } = await scripted({ "POST /threads/search": (response) => json(response, []) });
     expect((await finish(["threads", "ls", "--url", url], { env })).code).toBe(0);
     expect(received[0]?.headers["x-api-key"]).toBe(key);
+    expect(received[0]?.headers["authorization"]).toBe(authorization);
   });
 
   it("says what to do about a refused key", async () => {

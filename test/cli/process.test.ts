@@ -195,8 +195,8 @@ describe("dev", () => {
   });
 
   it("warns when it opens itself to the network", async () => {
-    const child = dev(project("echo"), ["--host", "0.0.0.0", "--no-persist"]);
-    await child.seen(/this version has no authentication/);
+    const child = dev(project("echo"), ["--host", "0.0.0.0", "--no-persist", "--insecure"]);
+    await child.seen(/nobody has to authenticate/);
   });
 
   it("takes --no-browser, so that scripts for langgraphjs work", async () => {

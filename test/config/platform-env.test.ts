@@ -8,6 +8,7 @@ const files = (config: Record<string, unknown> = {}): Record<string, string> => 
   "langgraph.json": JSON.stringify({ graphs: { agent: "./src/agent.ts:graph" }, ...config }, null, 2),
   "src/agent.ts": "export const graph = 1;",
   "src/app.ts": "export const app = 1;",
+  "src/auth.ts": "export const auth = 1;",
   "src/embed.ts": "export const embed = 1;",
   "src/ui.tsx": "export default {};",
 });
@@ -23,6 +24,7 @@ test("each of them acts like its key", async () => {
     {
       LANGSERVE_GRAPHS: JSON.stringify({ second: { path: "./src/agent.ts:graph", description: "Two" } }),
       LANGGRAPH_HTTP: JSON.stringify({ disable_mcp: true, app: "./src/app.ts:app", mount_prefix: "/api" }),
+      LANGGRAPH_AUTH: JSON.stringify({ path: "./src/auth.ts:auth" }),
       LANGGRAPH_STORE: JSON.stringify({ ttl: { default_ttl: 5 }, index: { dims: 3, embed: "./src/embed.ts:embed" } }),
       LANGGRAPH_CHECKPOINTER: JSON.stringify({ ttl: { default_ttl: 7 } }),
       LANGGRAPH_WEBHOOKS: JSON.stringify({
@@ -43,6 +45,7 @@ test("each of them acts like its key", async () => {
     mount_prefix: "/api",
     app: { exportName: "app", file: `${config.root}/src/app.ts` },
   });
+  expect(config.auth).toMatchObject({ file: `${config.root}/src/auth.ts`, exportName: "auth" });
   expect(config.store).toMatchObject({ ttl: { defaultMinutes: 5 }, index: { dims: 3 } });
   expect(config.checkpointer?.ttl?.defaultMinutes).toBe(7);
   expect(config.webhooks).toMatchObject({ headers: { "x-a": "secret" }, policy: { requireHttps: true } });

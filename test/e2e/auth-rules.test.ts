@@ -47,9 +47,7 @@ describe("authenticate", () => {
       const answer = await as(who)("POST", "/threads", {});
       expect([answer.status, answer.json]).toEqual([401, { detail: "The request could not be authenticated" }]);
     }
-    expect(told()).toEqual([
-      "auth.path: authenticate must return a string, or an object of JSON with an identity",
-    ]);
+    expect(told()).toEqual(["auth.path: authenticate must return a string, or an object of JSON with an identity"]);
   });
 
   test("a mistake lets nobody in, and is told with its place, once and without the credentials", async () => {
@@ -108,7 +106,9 @@ describe("authorise", () => {
     // What a user has is no secret of a credential, but may be one of its own.
     const [only, ...others] = told();
     expect(others).toEqual([]);
-    expect(only).toMatch(what === "throw" ? /threw RangeError/ : `auth.path: the handler for assistants:read ${message}`);
+    expect(only).toMatch(
+      what === "throw" ? /threw RangeError/ : `auth.path: the handler for assistants:read ${message}`,
+    );
   });
 
   test("metadata that is no object is refused", async () => {
@@ -133,7 +133,9 @@ describe("filters", () => {
       expect((await ask("POST", "/threads/count", {})).json).toBe(found.length);
       const read = await Promise.all([own, shared, team].map((thread) => ask("GET", `/threads/${thread}`)));
       const ids = found.map(({ thread_id }) => thread_id);
-      expect(read.map(({ status }) => status === 200)).toEqual([own, shared, team].map((thread) => ids.includes(thread)));
+      expect(read.map(({ status }) => status === 200)).toEqual(
+        [own, shared, team].map((thread) => ids.includes(thread)),
+      );
       return ids.filter((thread) => [own, shared, team].includes(thread)).toSorted();
     };
     expect(await seen("ada", "none")).toEqual([own, shared, team].toSorted());
@@ -166,9 +168,9 @@ describe("filters", () => {
     expect((await bob("POST", `${path}/runs/crons`, { ...RUN, schedule: "* * * * *" })).status).toBe(404);
     expect((await bob("POST", `${path}/runs/${runId}/cancel`)).status).toBe(404);
     expect((await bob("POST", "/runs/cancel", { thread_id: threadId, run_ids: [runId] })).status).toBe(404);
-    for (const join of ["join", "stream"]) {
-      const leaving = await bob("GET", `${path}/runs/${runId}/${join}?cancel_on_disconnect=1`);
-      expect([join, leaving.status, leaving.json]).toEqual([join, 404, { detail: "Run not found" }]);
+    for (const how of ["join", "stream"]) {
+      const leaving = await bob("GET", `${path}/runs/${runId}/${how}?cancel_on_disconnect=1`);
+      expect([how, leaving.status, leaving.json]).toEqual([how, 404, { detail: "Run not found" }]);
     }
     const command = { id: 1, method: "run.start", params: RUN };
     expect((await bob("POST", `${path}/commands`, command)).json).toMatchObject({ type: "error" });
@@ -216,7 +218,9 @@ describe("what handlers change", () => {
       value: { of: "ada" },
     });
     const found = await as("bob")("POST", "/store/items/search", {});
-    expect((found.json as { items: unknown[] }).items).toMatchObject([{ namespace: ["bob", "notes"], value: { of: "bob" } }]);
+    expect((found.json as { items: unknown[] }).items).toMatchObject([
+      { namespace: ["bob", "notes"], value: { of: "bob" } },
+    ]);
     expect((await as("bob")("POST", "/store/namespaces", {})).json).toEqual({ namespaces: [["bob", "notes"]] });
     expect((await as("bob")("DELETE", "/store/items", item)).status).toBe(204);
     expect((await as("bob")("GET", `/store/items${query}`)).json).toBeNull();

@@ -90,10 +90,8 @@ const check = (name: string, got: Got): void => {
 test("every operation answers to fifty megabytes", TIMEOUT, async () => {
   for (const name of bodied()) {
     const pieces = padded(name, LARGE);
-    const t0 = performance.now();
     // oxlint-disable-next-line no-await-in-loop -- one after the other
     const got = await upload(name, pieces, sum(pieces));
-    console.log(name, got.status, (performance.now() - t0).toFixed(0), got.text.slice(0, 100));
     check(name, got);
     expect([name, got.status === 413]).toEqual([name, false]);
   }
@@ -113,38 +111,39 @@ test("the limit holds for what does not say how long it is", TIMEOUT, async () =
   expect([got.status, got.text]).toEqual([413, expect.stringContaining("detail")]);
 });
 
-const BOMBS: readonly (readonly [what: string, start: string, repeated: string, end: string])[] = [
-  ["levels that never end", "", "[", ""],
-  ["levels", '{"a":', '{"a":', ""],
-  ["closed brackets", "", "]", ""],
-  ["empty objects", '{"metadata":{"a":[', "{},", "{}]}}"],
-  ["empty lists", "[", "[],", "[]]"],
-  ["numbers", '{"metadata":{"a":[', "0,", "0]}}"],
-  ["a field again and again", "{", '"a":0,', '"a":1}'],
-  ["quotation marks", "", '"', ""],
-  ["escapes", '{"metadata":{"a":"', "\\u0000", '"}}'],
-  ["backslashes", '{"metadata":{"a":"', "\\", '"}}'],
-  ["spaces", "", " ", "{}"],
-  ["bytes that are no UTF-8", '{"metadata":{"a":"', "\u00ff", '"}}'],
-];
+/** Operations whose bodies are parsed in different places. */
+const PARSERS = ["POST /threads", "POST /threads/{thread_id}/commands", "POST /mcp"];
+/** One that keeps what it gets, and one that does not. */
+const [KEEPS, REFUSES] = [["POST /threads"], ["POST /mcp"]];
 
-test.each(BOMBS)("fifty megabytes of %s", TIMEOUT, async (_, start, repeated, end) => {
-  const count = Math.floor(LARGE / repeated.length);
-  const pieces = [start, Buffer.alloc(count * repeated.length, repeated, "latin1"), end];
-  for (const name of ["POST /threads", "POST /threads/{thread_id}/commands", "POST /mcp"]) {
-    const t0 = performance.now();
+const BOMBS: readonly (readonly [what: string, names: readonly string[], start: string, again: string, end: string])[] =
+  [
+    ["levels that never end", PARSERS, "", "[", ""],
+    ["levels", PARSERS, '{"a":', '{"a":', ""],
+    ["closed brackets", REFUSES, "", "]", ""],
+    ["empty objects", PARSERS, '{"metadata":{"a":[', "{},", "{}]}}"],
+    ["empty lists", KEEPS, "[", "[],", "[]]"],
+    ["numbers", REFUSES, '{"metadata":{"a":[', "0,", "0]}}"],
+    ["a field again and again", KEEPS, "{", '"a":0,', '"a":1}'],
+    ["quotation marks", REFUSES, "", '"', ""],
+    ["escapes", KEEPS, '{"metadata":{"a":"', "\\u0000", '"}}'],
+    ["backslashes", REFUSES, '{"metadata":{"a":"', "\\\\", '"}}'],
+    ["spaces", REFUSES, "", " ", "{}"],
+    ["bytes that are no UTF-8", REFUSES, '{"metadata":{"a":"', "\u00ff", '"}}'],
+  ];
+
+test.each(BOMBS)("fifty megabytes of %s", TIMEOUT, async (_, names, start, again, end) => {
+  const bytes = Buffer.alloc(LARGE - (LARGE % again.length), again, "latin1");
+  const pieces = [start, bytes, end];
+  for (const name of names) {
     // oxlint-disable-next-line no-await-in-loop -- one after the other
-    const got = await upload(name, pieces, sum(pieces));
-    console.log(
-      _,
-      name,
-      got.status,
-      (performance.now() - t0).toFixed(0),
-      got.text.slice(0, 100),
-      (process.memoryUsage().rss / 1e6).toFixed(0),
-    );
-    check(name, got);
+    check(name, await upload(name, pieces, sum(pieces)));
   }
 });
 
-test("afterwards the server is as it was", TIMEOUT, () => health.check());
+test("afterwards the server is as it was", TIMEOUT, async () => {
+  // The heads of threads stay in memory, and with them what was given as metadata.
+  const threads = await clientOf(server.url).threads.search({ limit: 1000, select: ["thread_id"] });
+  await clientOf(server.url).threads.prune(threads.map(({ thread_id }) => thread_id));
+  await health.check();
+});

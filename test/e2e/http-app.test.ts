@@ -267,6 +267,39 @@ app.route("/handled", handled);
     expect((await call(h3.url, "GET", "/assistants/counter")).headers["x-middleware"]).toBe("yes");
   });
 
+  test.each([
+    [
+      "Hono",
+      `import { Hono } from "hono";\nexport const app = new Hono();\napp.get("/stream", () => new Response(stream()));`,
+    ],
+    [
+      "h3",
+      `import { H3 } from "h3";
+export const app = new H3();
+app.get("/stream", (event) => {
+  event.res.headers.set("content-type", "text/event-stream");
+  return stream();
+});`,
+    ],
+  ])("a stream that breaks off is told of: %s", async (_name, text) => {
+    const server = await served(`${text}
+function stream() {
+  let pieces = 0;
+  return new ReadableStream({
+    pull(controller) {
+      if (pieces++ === 2) throw new RangeError("broken stream");
+      controller.enqueue(new TextEncoder().encode("piece "));
+    },
+  });
+}`);
+    const told = server.next(({ type }) => type === "diagnostic");
+    await expect(call(server.url, "GET", "/stream")).rejects.toThrow(/aborted|hang up|closed/);
+    expect(await told).toMatchObject({
+      diagnostic: { message: "http.app failed at GET /stream: RangeError: broken stream", frame: expect.any(String) },
+    });
+    expect((await call(server.url, "GET", "/ok")).status).toBe(200);
+  });
+
   test("an answer that is no Response", async () => {
     const server = await served(`export const app = () => "just text";`);
     const told = server.next(({ type }) => type === "log");

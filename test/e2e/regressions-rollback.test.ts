@@ -11,6 +11,8 @@ import { clientOf, startTestServer, type TestServer, temporaryFolder, useServer 
 const PROJECT = join(import.meta.dirname, "..", "fixtures", "regression-project");
 const server = useServer({ cwd: PROJECT });
 const gates = useGates();
+/** The type of the client knows another word. */
+const KEPT = { onCompletion: "keep" as "complete" };
 
 /** A folder for state, and servers on it; both go with the test. */
 function place(): { dataDir: string; up(): Promise<TestServer> } {
@@ -124,7 +126,7 @@ describe("a run that is rolled back", () => {
     const { thread_id } = await threads.create({ graphId: "large" });
     for (let i = 0; i < 3; i++) await runs.wait(thread_id, "large", { input: {} });
     const before = await threads.getHistory(thread_id, { limit: 100 });
-    const middle = before.find(({ next, values }) => next.length === 0 && (values as State).messages.length === 2)!;
+    const middle = before.find(({ next, values }) => next.length === 0 && (values as unknown as State).messages.length === 2)!;
     const run = await runs.create(thread_id, "large", {
       input: { gate: gates.url("fork") },
       checkpointId: middle.checkpoint.checkpoint_id!,
@@ -168,7 +170,7 @@ describe("the thread of a run without one", () => {
     const { runs } = server.client;
     const run = await runs.create(null, "steps", {
       input: { gate: gates.url("followed"), at: "two" },
-      onCompletion: "keep",
+      ...KEPT,
     });
     await gates.entered("followed");
     const { feed, events } = await follow(run.thread_id);

@@ -2,7 +2,8 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Run } from "@langchain/langgraph-sdk";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { TestClock } from "../../src/clock.ts";
 import { useGates } from "./support/gates.ts";
 import { call, collect, frames, open } from "./support/http.ts";
 import { clientOf, startTestServer, temporaryFolder, useServer } from "./support/server.ts";
@@ -215,14 +216,21 @@ describe("§8.11: wait and join", () => {
   });
 
   test("a run that takes long: headers and newlines come before the JSON", async () => {
-    const thread_id = await newThread();
-    const response = await open(server.url, "POST", `/threads/${thread_id}/runs/wait`, {
+    const clock = new TestClock(Date.now());
+    const up = await startTestServer({ cwd: RUNS_PROJECT, clock });
+    onTestFinished(async () => void (await up.stop()));
+    const { thread_id } = await clientOf(up.url).threads.create();
+    const opening = open(up.url, "POST", `/threads/${thread_id}/runs/wait`, {
       body: { assistant_id: "gated", ...gated("long") },
     });
+    await gates.entered("long");
+    await clock.advance(1000);
+    const response = await opening;
     expect(response.headers["content-type"]).toBe("application/json");
     const chunks = response.setEncoding("utf8")[Symbol.asyncIterator]();
-    const before = (await chunks.next()).value as string;
-    expect(before).toMatch(/^\n+$/);
+    expect((await chunks.next()).value).toBe("\n");
+    await clock.advance(5000);
+    expect((await chunks.next()).value).toBe("\n");
     gates.open("long");
     let text = "";
     for (let next = await chunks.next(); next.done !== true; next = await chunks.next()) text += next.value as string;

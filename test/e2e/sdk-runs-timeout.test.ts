@@ -1,12 +1,15 @@
-// The time limit of runs (BG_JOB_TIMEOUT_SECS) through the official client: what those see who wait, stream or look later.
+// The time limit of runs (BG_JOB_TIMEOUT_SECS) through the official client, on a clock that the tests own: what those see who wait, stream or
+// look later.
 import type { Client } from "@langchain/langgraph-sdk";
 import { afterEach, expect, test } from "vitest";
+import { TestClock } from "../../src/clock.ts";
 import { useGates } from "./support/gates.ts";
 import { collect } from "./support/http.ts";
 import { clientOf, startTestServer, type TestServer } from "./support/server.ts";
 
 const gates = useGates();
 const LIMIT = "BG_JOB_TIMEOUT_SECS";
+const clock = new TestClock(Date.now());
 
 afterEach(() => {
   delete process.env[LIMIT];
@@ -14,7 +17,7 @@ afterEach(() => {
 
 async function withLimit<T>(seconds: string, use: (client: Client, server: TestServer) => Promise<T>): Promise<T> {
   process.env[LIMIT] = seconds;
-  const server = await startTestServer({ persist: false });
+  const server = await startTestServer({ persist: false, clock });
   try {
     return await use(clientOf(server.url), server);
   } finally {
@@ -33,6 +36,9 @@ test.each([false, true])("a run that takes too long ends, also one that heeds no
     const stream = collect(runs.stream(thread_id, "gated", { ...stuck(name, deaf), streamMode: "updates" }));
     await gates.entered(name);
     const [run] = await runs.list(thread_id);
+    await clock.advance(999);
+    expect((await runs.get(thread_id, run!.run_id)).status).toBe("running");
+    await clock.advance(1);
     expect(await runs.join(thread_id, run!.run_id)).toEqual(TIMED_OUT);
     const events = await stream;
     expect(events.at(-1)).toMatchObject({ event: "error", data: TIMED_OUT.__error__ });
@@ -54,7 +60,10 @@ test.each([false, true])("a run that takes too long ends, also one that heeds no
 
 test("a run without a thread has the same limit", async () => {
   await withLimit("1", async ({ runs }) => {
-    await expect(runs.wait(null, "gated", stuck("slow-stateless", false))).rejects.toThrow("TimeoutError");
+    const waited = expect(runs.wait(null, "gated", stuck("slow-stateless", false))).rejects.toThrow("TimeoutError");
+    await gates.entered("slow-stateless");
+    await clock.advance(1000);
+    await waited;
     gates.open("slow-stateless");
   });
 });
@@ -63,11 +72,17 @@ test("the time that a run waits for its turn does not count", async () => {
   await withLimit("1", async ({ runs, threads }) => {
     const { thread_id } = await threads.create();
     const first = await runs.create(thread_id, "gated", stuck("turn", false));
-    const second = await runs.create(thread_id, "counter", { input: {} });
-    // It has waited as long as a run may take.
-    expect(await runs.join(thread_id, second.run_id)).toMatchObject({ total: 111 });
+    const second = await runs.create(thread_id, "gated", stuck("second turn", false));
     const status = async (run: typeof first): Promise<string> => (await runs.get(thread_id, run.run_id)).status;
-    expect([await status(first), await status(second)]).toEqual(["timeout", "success"]);
+    await gates.entered("turn");
+    await clock.advance(1000);
+    // It has waited as long as a run may take, and has all of its own time.
+    await gates.entered("second turn");
+    await clock.advance(999);
+    expect([await status(first), await status(second)]).toEqual(["timeout", "running"]);
+    gates.open("second turn");
+    expect(await runs.join(thread_id, second.run_id)).toMatchObject({ name: "second turn" });
+    expect(await status(second)).toBe("success");
     expect((await threads.get(thread_id)).status).toBe("idle");
     gates.open("turn");
   });

@@ -1,9 +1,10 @@
 // Runs on threads through the official client: create, wait, join, list, get, delete, cancel, and the strategies for a busy thread.
 import type { Run } from "@langchain/langgraph-sdk";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { TestClock } from "../../src/clock.ts";
 import { useGates } from "./support/gates.ts";
 import { call, collect, open } from "./support/http.ts";
-import { useServer } from "./support/server.ts";
+import { clientOf, startTestServer, useServer } from "./support/server.ts";
 
 const STAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}\+00:00$/;
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
@@ -119,12 +120,20 @@ describe("create", () => {
     expect((await threads.get(thread_id)).values).toMatchObject({ total: 111 });
   });
 
-  test("after_seconds lets a run begin later", async () => {
-    const { runs } = server.client;
-    const thread_id = await newThread();
-    const run = await runs.create(thread_id, "counter", { input: {}, afterSeconds: 0.05 });
-    expect(await runs.join(thread_id, run.run_id)).toMatchObject({ total: 111 });
-    expect(await statusOf(thread_id, run)).toBe("success");
+  test("after_seconds lets a run begin when its time has come, and not before", async () => {
+    const clock = new TestClock(Date.now());
+    const up = await startTestServer({ clock });
+    onTestFinished(async () => void (await up.stop()));
+    const { runs, threads } = clientOf(up.url);
+    const { thread_id } = await threads.create();
+    const run = await runs.create(thread_id, "counter", { input: {}, afterSeconds: 60 });
+    await clock.advance(59_999);
+    // One that came later and need not wait goes first.
+    expect(await runs.wait(thread_id, "counter", { input: {} })).toMatchObject({ total: 111 });
+    expect((await runs.get(thread_id, run.run_id)).status).toBe("pending");
+    await clock.advance(1);
+    expect(await runs.join(thread_id, run.run_id)).toMatchObject({ total: 222 });
+    expect((await runs.get(thread_id, run.run_id)).status).toBe("success");
   });
 
   test("after_seconds keeps a run pending, and in the way of others", async () => {

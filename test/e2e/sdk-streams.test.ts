@@ -713,7 +713,9 @@ describe("the wire", () => {
     },
   );
 
-  test("a client that comes back is answered at once, and not with the next event", { timeout: 3000 }, async () => {
+  test("a client that comes back is answered at once, and not with the next event", async () => {
+    // Nor with a heartbeat.
+    vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
     const { thread_id, run_id } = await server.client.runs.create(await newThread(), "gated", {
       input: { name: "head", gate: gates.url("head") },
     });
@@ -727,7 +729,8 @@ describe("the wire", () => {
     await stream.all();
   });
 
-  test("a run that has to wait says at once which one it is", { timeout: 3000 }, async () => {
+  test("a run that has to wait says at once which one it is", async () => {
+    vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
     const thread_id = await newThread();
     await server.client.runs.create(thread_id, "gated", { input: { name: "b", gate: gates.url("known") } });
     let know!: (runId: string) => void;

@@ -1,10 +1,11 @@
-// Ctrl-C at the real command line: what runs finishes or is parked, streams end, nothing acknowledged is lost; a second one forces.
+// Ctrl-C at the real command line: what runs finishes or is parked, streams end or go on at the next start, nothing acknowledged is lost; a
+// second one forces.
 import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { type BuiltPackage, buildPackage } from "../cli/helpers/built.ts";
 import { useGates } from "./support/gates.ts";
-import { call, frames } from "./support/http.ts";
+import { call, collect, type Frame, frames } from "./support/http.ts";
 import { clientOf, type CliServer, startCli, temporaryFolder } from "./support/server.ts";
 
 const PROJECT = join(import.meta.dirname, "..", "fixtures", "crash-project");
@@ -17,15 +18,15 @@ beforeAll(() => {
 afterAll(() => built.remove());
 
 /** A data folder, and how to start a server on it; both go with the test. */
-function place(): { dataDir: string; up(): Promise<CliServer> } {
+function place(): { dataDir: string; up(port?: number): Promise<CliServer> } {
   const dataDir = temporaryFolder();
   const servers: CliServer[] = [];
   onTestFinished(async () => {
     for (const server of servers) await server.kill("SIGKILL");
     rmSync(dataDir, { recursive: true, force: true });
   });
-  const up = async (): Promise<CliServer> => {
-    const server = await startCli({ built, cwd: PROJECT, dataDir, env: { NO_COLOR: "1" } });
+  const up = async (port = 0): Promise<CliServer> => {
+    const server = await startCli({ built, cwd: PROJECT, dataDir, port, env: { NO_COLOR: "1" } });
     servers.push(server);
     return server;
   };
@@ -34,7 +35,19 @@ function place(): { dataDir: string; up(): Promise<CliServer> } {
 
 const allSteps = (name: string): string[] => [1, 2, 3, 4, 5].map((step) => `${name}:${step}`);
 
-test("SIGINT ends streams, lets a short run finish, and parks the others for the next start", async () => {
+/** The events of a stream, and whether it ended; if not, it broke, which tells the client to come back. */
+async function untilOver(stream: AsyncIterable<Frame>): Promise<{ events: Frame[]; ended: boolean }> {
+  const events: Frame[] = [];
+  try {
+    for await (const event of stream) events.push(event);
+    return { events, ended: true };
+  } catch (error) {
+    expect(String(error)).toMatch(/aborted|socket hang up/);
+    return { events, ended: false };
+  }
+}
+
+test("SIGINT lets a short run finish, and parks the others for the next start", async () => {
   const { dataDir, up } = place();
   const file = join(dataDir, "effects.txt");
   const first = await up();
@@ -47,7 +60,7 @@ test("SIGINT ends streams, lets a short run finish, and parks the others for the
       stream_mode: "updates",
     };
     const stream = await frames(first.url, "POST", `/threads/${thread_id}/runs/stream`, { body });
-    return { thread_id, run_id: stream.headers["content-location"]!.split("/").at(-1)!, events: stream.all() };
+    return { thread_id, run_id: stream.headers["content-location"]!.split("/").at(-1)!, over: untilOver(stream) };
   };
   // In its last step, in the middle of its steps, and in a step that does not end.
   const short = await begin("short", 5);
@@ -65,16 +78,14 @@ test("SIGINT ends streams, lets a short run finish, and parks the others for the
     gates.open("short");
     gates.open("middle");
   };
-  // They end as streams and answers end, and not as broken connections.
-  const ends = await Promise.allSettled([release(), short.events, middle.events, long.events, joined]);
-  expect(ends.map((end) => (end.status === "rejected" ? String(end.reason) : end.status))).toEqual(
-    ends.map(() => "fulfilled"),
+  await release();
+  // What has ended ends; what goes on at the next start breaks, or the official client would take it for the end of the run.
+  const told = await Promise.all([short, middle, long].map(async ({ over }) => over));
+  expect(told.map(({ ended }) => ended)).toEqual([true, false, false]);
+  const updates = told.map(({ events }) =>
+    events.filter(({ event }) => event === "updates").map(({ data }) => Object.keys(data as object)[0]!),
   );
-  const updates = async (events: Promise<{ event: string; data: unknown }[]>): Promise<string[]> =>
-    (await events).filter(({ event }) => event === "updates").map(({ data }) => Object.keys(data as object)[0]!);
-  expect(await updates(short.events)).toEqual(["one", "two", "three", "four", "five"]);
-  expect(await updates(middle.events)).toEqual(["one", "two"]);
-  expect(await updates(long.events)).toEqual(["one"]);
+  expect(updates).toEqual([["one", "two", "three", "four", "five"], ["one", "two"], ["one"]]);
   expect(await joined).toMatchObject({ status: 200, json: { __error__: { error: "ServerStopped" } } });
   expect(await first.child.ended).toBe(130);
   expect(first.child.output.stderr).toMatch(
@@ -103,6 +114,37 @@ test("SIGINT ends streams, lets a short run finish, and parks the others for the
   expect(lines.filter((line) => !line.endsWith(" 1"))).toEqual([]);
   const twice = lines.filter((line, i) => lines.indexOf(line) !== i);
   expect(twice).toEqual(["long 2 1"]);
+});
+
+test("the official client that streams goes on by itself over a restart, and misses nothing of a resumable run", async () => {
+  const { up } = place();
+  const first = await up();
+  const client = clientOf(first.url);
+  const { thread_id } = await client.threads.create();
+  const input = { name: "streamed", gate: gates.url("streamed"), at: 2 };
+  const stream = client.runs.stream(thread_id, "steps", { input, streamMode: "updates", streamResumable: true });
+  const followed = await frames(first.url, "GET", `/threads/${thread_id}/stream`);
+  const all = collect(stream);
+  const over = untilOver(followed);
+  await gates.entered("streamed");
+  expect(await first.kill("SIGINT")).toBe(130);
+  expect((await over).ended).toBe(false);
+
+  const second = await up(Number(new URL(first.url).port));
+  await gates.entered("streamed", 2);
+  gates.open("streamed");
+  const events = (await all) as Frame[];
+  expect(events.map(({ event, data }) => (event === "updates" ? Object.keys(data as object)[0] : event))).toEqual([
+    "metadata",
+    "one",
+    "metadata",
+    "two",
+    "three",
+    "four",
+    "five",
+  ]);
+  expect(events.map(({ id }) => Number(id))).toEqual(events.map((_, i) => i));
+  expect(await second.kill("SIGTERM")).toBe(0);
 });
 
 test("SIGTERM stops with code 0, one Ctrl-C that arrives twice with 130, and what was created is there", async () => {

@@ -1,21 +1,30 @@
 import { describe, expect, test } from "vitest";
+import { TestClock } from "../../src/clock.ts";
 import { Idempotency, requestMark } from "../../src/resources/idempotency.ts";
 import type { RunRecord } from "../../src/resources/runs.ts";
-import type { Database } from "../../src/storage/database.ts";
+import { buffered } from "../../src/storage/buffered.ts";
 import { memoryDatabase } from "../../src/storage/memory-driver.ts";
 
-const DAY = 24 * 60 * 60 * 1000;
+const HOUR = 60 * 60 * 1000;
+const DAY = 24 * HOUR;
 
 function record(runId: string, key: string, asks: unknown = {}): RunRecord {
   const run = { run_id: runId, thread_id: `thread of ${runId}` } as RunRecord["run"];
   return { run, graphId: "agent", attempt: 1, once: requestMark(key, asks) };
 }
 
-/** Stores a key as the ledger does. */
-function add(db: Database, keys: Idempotency, made: RunRecord, now: number): void {
-  const writes = keys.writesOf(made, now);
-  db.write(writes);
-  keys.committed(writes);
+/** Keys over a database, on a clock that stands at 0; `add` stores one as the ledger does. */
+function setUp(maxKeys?: number, db = buffered(memoryDatabase())) {
+  const clock = new TestClock(0);
+  const keys = new Idempotency(db, clock, maxKeys);
+  keys.load();
+  const add = (made: RunRecord): RunRecord => {
+    db.write(keys.writesOf(made));
+    return made;
+  };
+  /** Keys and ends that are stored. */
+  const stored = (): number => db.count("i/", "j");
+  return { clock, keys, db, add, stored };
 }
 
 describe("requestMark", () => {
@@ -33,61 +42,100 @@ describe("requestMark", () => {
 });
 
 describe("Idempotency", () => {
-  test("forgets a key after a day, in storage as well", () => {
-    const db = memoryDatabase();
-    const keys = new Idempotency(db);
-    const first = record("run-1", "a");
-    add(db, keys, first, 0);
-    expect(keys.find(first.once!, DAY - 1)).toMatchObject({ runId: "run-1", threadId: "thread of run-1" });
-    expect(keys.find(first.once!, DAY)).toBeUndefined();
-    db.write(keys.endOf(first, { run: first.run, attempt: 1, status: "success", json: "{}" }));
-    // The next key takes away what has expired.
-    add(db, keys, record("run-2", "b"), DAY);
-    expect(db.count("i/", "j")).toBe(1);
+  const end = (of: RunRecord) => ({ run: of.run, attempt: 1, status: "success", json: "{}" }) as const;
+
+  test("forgets a key after a day, in storage as well", async () => {
+    const { clock, keys, db, add, stored } = setUp();
+    const first = add(record("run-1", "a"));
+    db.write(keys.endOf(first, end(first)));
+    await clock.advance(DAY - 1);
+    expect(keys.find(first.once!)).toMatchObject({ runId: "run-1", threadId: "thread of run-1" });
+    expect(stored()).toBe(2);
+    await clock.advance(1);
+    expect(keys.find(first.once!)).toBeUndefined();
+    const second = add(record("run-2", "b"));
+    await clock.advance(HOUR);
+    expect(stored()).toBe(1);
+    expect(keys.find(second.once!)).toMatchObject({ runId: "run-2" });
   });
 
-  test("takes an expired key for a new request, without the end of the old run", () => {
-    const db = memoryDatabase();
-    const keys = new Idempotency(db);
-    const first = record("run-1", "a");
-    add(db, keys, first, 0);
-    db.write(keys.endOf(first, { run: first.run, attempt: 1, status: "success", json: "{}" }));
+  test("takes an expired key for a new request, without the end of the old run", async () => {
+    const { clock, keys, db, add } = setUp();
+    const first = add(record("run-1", "a"));
+    db.write(keys.endOf(first, end(first)));
+    await clock.advance(DAY);
     const second = record("run-2", "a", { other: true });
-    expect(keys.find(second.once!, DAY)).toBeUndefined();
-    add(db, keys, second, DAY);
-    expect(keys.find(second.once!, DAY)).toMatchObject({ runId: "run-2" });
+    expect(keys.find(second.once!)).toBeUndefined();
+    add(second);
+    await clock.advance(HOUR);
+    expect(keys.find(second.once!)).toMatchObject({ runId: "run-2" });
     expect(keys.end(second.once!)).toBeUndefined();
     // The old run ends late: the key is not its own any more.
-    expect(keys.endOf(first, { run: first.run, attempt: 1, status: "success", json: "{}" })).toEqual([]);
+    expect(keys.endOf(first, end(first))).toEqual([]);
   });
 
-  test("finds its keys in storage again and drops those that have expired", () => {
-    const db = memoryDatabase();
-    const before = new Idempotency(db);
-    const [old, young] = [record("run-1", "a"), record("run-2", "b")];
-    add(db, before, old, 0);
-    add(db, before, young, DAY / 2);
-    const after = new Idempotency(db);
-    after.load(DAY);
-    expect(after.find(old.once!, DAY)).toBeUndefined();
-    expect(after.find(young.once!, DAY)).toMatchObject({ runId: "run-2" });
-    expect(db.count("i/", "j")).toBe(1);
+  test("finds its keys in storage again and drops those that have expired", async () => {
+    const before = setUp();
+    const old = before.add(record("run-1", "a"));
+    await before.clock.advance(DAY / 2);
+    const young = before.add(record("run-2", "b"));
+    await before.keys.stop();
+    const after = setUp(undefined, before.db);
+    await after.clock.advance(DAY);
+    expect(after.keys.find(old.once!)).toBeUndefined();
+    expect(after.keys.find(young.once!)).toMatchObject({ runId: "run-2" });
+    expect(after.stored()).toBe(1);
   });
 
-  test("keeps ten thousand keys and forgets the oldest first", () => {
-    const db = memoryDatabase();
-    const keys = new Idempotency(db);
-    const made = Array.from({ length: 10_001 }, (_, i) => record(`run-${i}`, `key-${i}`));
-    for (const one of made) add(db, keys, one, 0);
-    expect(db.count("i/", "j")).toBe(10_000);
-    expect(keys.find(made[0]!.once!, 1)).toBeUndefined();
-    expect(keys.find(made[1]!.once!, 1)).toMatchObject({ runId: "run-1" });
+  test("forgets no key before its time, however many there are", async () => {
+    const { clock, keys, add } = setUp();
+    const made = Array.from({ length: 20_000 }, (_, i) => add(record(`run-${i}`, `key-${i}`)));
+    await clock.advance(DAY - 1);
+    expect(made.filter(({ once }) => keys.find(once!) === undefined)).toEqual([]);
+  });
+
+  test("refuses new keys when there are too many, and takes them again when some have expired", async () => {
+    const { clock, keys, add } = setUp(3);
+    const made = ["a", "b", "c"].map((key) => add(record(`run of ${key}`, key)));
+    const late = record("late", "d");
+    expect(() => keys.find(late.once!)).toThrow("3 Idempotency-Keys were used");
+    expect(made.map(({ once }) => keys.find(once!)?.runId)).toEqual(["run of a", "run of b", "run of c"]);
+    await clock.advance(DAY);
+    // One that had expired may be used again at once.
+    expect(keys.find(made[0]!.once!)).toBeUndefined();
+    await clock.advance(HOUR);
+    expect(keys.find(late.once!)).toBeUndefined();
+  });
+
+  test("a sweep goes on beside new keys, and stops when storage is closed", async () => {
+    const { clock, keys, db, add, stored } = setUp();
+    /** Time, and a turn for each slice of a sweep. */
+    const pass = async (ms: number): Promise<void> => {
+      await clock.advance(ms);
+      for (let i = 0; i < 10; i++) await new Promise((resolve) => setImmediate(resolve));
+    };
+    const made = Array.from({ length: 3000 }, (_, i) => add(record(`run-${i}`, `key-${i}`)));
+    for (let hour = 0; hour < 23; hour++) await pass(HOUR);
+    expect(stored()).toBe(3000);
+    const sweeping = pass(HOUR);
+    // It has begun, and not got to all of them.
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(stored()).toBe(2000);
+    const again = made.filter(({ once }) => db.get(`i/k/${once!.key}`) !== undefined).map(({ once }) => once!);
+    for (const { key } of again) db.write(keys.writesOf({ ...record("again", "again"), once: { key, asks: "new" } }));
+    await sweeping;
+    expect(stored()).toBe(2000);
+    expect(keys.find({ key: again[0]!.key, asks: "new" })).toMatchObject({ runId: "again" });
+    await keys.stop();
+    db.range = () => {
+      throw new Error("storage is closed");
+    };
+    await clock.advance(DAY);
   });
 
   test("a key that was used for something else is refused", () => {
-    const db = memoryDatabase();
-    const keys = new Idempotency(db);
-    add(db, keys, record("run-1", "a", { input: 1 }), 0);
-    expect(() => keys.find(requestMark("a", { input: 2 }), 1)).toThrow("another request");
+    const { keys, add } = setUp();
+    add(record("run-1", "a", { input: 1 }));
+    expect(() => keys.find(requestMark("a", { input: 2 }))).toThrow("another request");
   });
 });

@@ -43,6 +43,39 @@ test("one event that is larger than the bound is read", () => {
   expect([reader.lost, reader.read()]).toEqual([false, "event: end\ndata: 1\nid: 2\n\n"]);
 });
 
+test("what all readers have read is kept for a while only, by number and by size", () => {
+  const log = new EventLog();
+  const [fast, slow] = [log.reader("start"), log.reader("start")];
+  const data = `"${"x".repeat(MB / 2)}"`;
+  const most: number[] = [];
+  for (let i = 0; i < 100; i++) {
+    log.push("values", data);
+    while (!fast.caughtUp) fast.read();
+    if (i === 19) most.push(log.chars);
+    // The other one stands still for a while; what it has not read is kept.
+    if (i >= 20) while (!slow.caughtUp) slow.read();
+    if (i > 30) most.push(log.chars);
+  }
+  expect(most[0]).toBeGreaterThan(10 * MB);
+  expect(Math.max(...most.slice(1))).toBeLessThan(5 * MB);
+  expect([fast.lost, slow.lost]).toEqual([false, false]);
+  // One that comes back finds the last of it.
+  expect(log.reader({ after: 98 }).read()).toContain("id: 99");
+  expect(log.reader({ after: 96 }).read()).toContain("id: 97");
+});
+
+test("the last event that was read may be on its way still, and stays however large it is", () => {
+  const log = new EventLog();
+  const reader = log.reader("start");
+  for (let i = 0; i < 3; i++) {
+    log.push("values", `"${"x".repeat(5 * MB)}"`);
+    reader.read();
+  }
+  log.push("values", "1");
+  expect(log.chars).toBeLessThan(11 * MB);
+  expect(log.reader({ after: 1 }).read()).toMatch(/^event: values\ndata: "x[^]*id: 2\n/);
+});
+
 test("a reader that lost events knows it, and reads what is left", () => {
   const log = new EventLog();
   const reader = log.reader("start");

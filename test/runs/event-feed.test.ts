@@ -284,6 +284,20 @@ test("there are not more than so many feeds without a reader", () => {
   expect(left.lastIndexOf(false)).toBe(49);
 });
 
+test("feeds without a reader do not keep more than so much together, however long they are written into", () => {
+  const { feeds } = setUp();
+  const threads = Array.from({ length: 60 }, (_, i) => `t${i}`);
+  for (const threadId of threads) feeds.follow(threadId, "now", ["run_modes"]).reader.close();
+  const data = JSON.stringify("x".repeat(100_000));
+  for (let i = 0; i < 40; i++) for (const threadId of threads) feeds.find(threadId)?.put("values", data, "event");
+  const left = threads.filter((threadId) => feeds.find(threadId) !== undefined);
+  const chars = left.reduce((sum, threadId) => sum + feeds.find(threadId)!.chars, 0);
+  expect(chars).toBeLessThan(70 * 1024 * 1024);
+  // Those whose readers left last are there.
+  expect(left).toEqual(threads.slice(-left.length));
+  expect(left.length).toBeGreaterThan(10);
+});
+
 test("when the thread or the server goes, its readers end", () => {
   const { feeds, whole } = setUp();
   const one = feeds.follow("thread", "now", ["run_modes"]).reader;

@@ -21,7 +21,7 @@ type Body = typeof runBody;
 const CONTENT_LOCATION = { "Content-Location": "Path of the run; it ends in the run's id." } as const;
 const IDEMPOTENCY_KEY = {
   "Idempotency-Key":
-    "A request that comes again with the same key and body within 24 hours gets the run that the first one made. Up to 255 characters.",
+    "A request that comes again with the same key and body within 24 hours gets the run that the first one made. Up to 255 characters. No key is forgotten before; when there are a million of them, new ones are refused with 429.",
 } as const;
 
 const CREATED: Answer = { means: "The run.", body: runShape, headers: CONTENT_LOCATION };
@@ -92,7 +92,7 @@ export function createRunRoutes(route: Route, services: Services): void {
       const threadId = threadOf(context);
       const run = await start(context, threadId, "stream");
       const path = runPath(threadId, run.runId);
-      const headers = { "content-location": path, location: locationOf(path, run.active?.started === false) };
+      const headers = { "content-location": path, location: locationOf(path, true) };
       const events = run.events();
       if (typeof events === "string")
         return context.reply.stream(Readable.from([events]), "text/event-stream", headers);
@@ -109,10 +109,11 @@ export function createRunRoutes(route: Route, services: Services): void {
       // A run of which nothing is stored can only be waited for here.
       const stored = run.active !== undefined && run.active.record.ephemeral !== true ? run.active.threadId : undefined;
       const joinable = threadId ?? stored;
-      return waitFor(context.reply, run.ended(), {
+      const headers = {
         "content-location": runPath(threadId, run.runId),
         ...(joinable === undefined ? {} : { location: `${runPath(joinable, run.runId)}/join` }),
-      });
+      };
+      return waitFor(context.reply, run.ended(), headers, services.clock);
     });
   }
 

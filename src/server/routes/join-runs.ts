@@ -48,7 +48,7 @@ export function joinRunRoutes(route: Route, services: Services): void {
       const ended = engine.streams.join(threadId, runId);
       const active = engine.active(runId);
       if (active !== undefined) cancelWhenGone(context, engine, active, cancel_on_disconnect);
-      return waitFor(context.reply, ended, { location: `${runPath(threadId, runId)}/join` });
+      return waitFor(context.reply, ended, { location: `${runPath(threadId, runId)}/join` }, services.clock);
     },
   );
   route(

@@ -28,7 +28,7 @@ const TTL =
 export function threadRoutes(route: Route, services: Services): void {
   const { threads, states, values, checkpoints, engine } = services;
   const json = new ThreadJson(values);
-  const valuesOf = (threadId: string): unknown => values.data(threadId);
+  const valuesOf = (threadId: string): string => values.json(threadId);
   /** Those of some threads that a caller sees; the others are like threads that do not exist. */
   const seen = async (access: Access, event: AuthEvent, ids: readonly string[]): Promise<string[]> => {
     const found: string[] = [];
@@ -89,7 +89,7 @@ export function threadRoutes(route: Route, services: Services): void {
     },
     async (context) => {
       const { select, extract, ...query } = await context.body();
-      const page = threads.search({ ...query, allows: context.allows }, valuesOf);
+      const page = await threads.searchBy({ ...query, allows: context.allows }, valuesOf);
       const items = page.items.map((record) => json.found(record, select, extract));
       return context.reply.jsonText(`[${items.join(",")}]`, pagination(page));
     },
@@ -105,7 +105,7 @@ export function threadRoutes(route: Route, services: Services): void {
       answers: answer("Number of matches.", z.int()),
     },
     async (context) => {
-      return context.reply.json(threads.count({ ...(await context.body()), allows: context.allows }, valuesOf));
+      return context.reply.json(await threads.countBy({ ...(await context.body()), allows: context.allows }, valuesOf));
     },
   );
   route(

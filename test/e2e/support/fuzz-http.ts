@@ -94,13 +94,13 @@ function notJson(text: string): string | undefined {
 }
 
 /** A fault with its request, so that it can be made again by hand. */
-export function told({ method, path, headers, body }: Attempt, fault: string, got?: Got): string {
-  const shown = (text: string): string =>
+export function shown({ method, path, headers, body }: Attempt, fault: string, got?: Got): string {
+  const cut = (text: string): string =>
     text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}… (${text.length})` : text;
   return [
     fault,
-    `${method} ${shown(path)} ${shown(JSON.stringify(headers))}`,
-    ...(body === undefined ? [] : [shown(body.toString())]),
-    ...(got === undefined ? [] : [`→ ${got.status} ${shown(got.text)}`]),
+    `${method} ${cut(path)} ${cut(JSON.stringify(headers))}`,
+    ...(body === undefined ? [] : [cut(body.toString())]),
+    ...(got === undefined ? [] : [`→ ${got.status} ${cut(got.text)}`]),
   ].join("\n");
 }

@@ -119,6 +119,7 @@ export class FuzzedOperation {
     const { random } = this.#making;
     let value = this.#goodBody();
     if (faults.has("body")) value = mutated(value, random);
+    hurry(value);
     const bytes = Buffer.from(textOf(value));
     return faults.has("bytes") ? brokenBytes(bytes, random) : bytes;
   }
@@ -131,6 +132,21 @@ export class FuzzedOperation {
     if (messages !== undefined) return jsonOf(random.pick(messages));
     if (random.percent(10)) return jsonOf(content.example);
     return valueOf(content.schema, this.#making);
+  }
+}
+
+/** Longest delay that a run may ask for, in seconds (wire-api §3.7). */
+const MAX_DELAY = 315_360_000;
+
+/** Shortens delays: one that is allowed is no hang, but nobody can wait for it. */
+function hurry(value: Json): void {
+  if (Array.isArray(value)) value.forEach(hurry);
+  if (!(value instanceof Fields)) return;
+  for (const entry of value.entries) {
+    const [key, field] = entry;
+    const seconds = Number(typeof field === "number" ? field : textOf(field));
+    if (key === "after_seconds" && seconds > 0.01 && seconds <= MAX_DELAY) entry[1] = 0.01;
+    else hurry(field);
   }
 }
 

@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import type { Client } from "@langchain/langgraph-sdk";
 import { messagesAbout } from "./fuzz-messages.ts";
 import { call } from "./http.ts";
+import type { Random } from "./fuzz-random.ts";
 import { PROJECT } from "./server.ts";
 
 /** Graphs that end by themselves, whatever they are given. */
@@ -37,7 +38,7 @@ export type At = Readonly<Record<string, string>>;
 
 export interface World {
   /** Things that exist, as the parameters of a path name them. */
-  readonly places: readonly At[];
+  readonly places: At[];
   /** A run that waits for its time, for those who stop or delete it: whoever waits for it waits for ever. */
   readonly waiting: At;
   /** Good values by the name of a field. */
@@ -149,4 +150,27 @@ export async function fuzzWorld(url: string, client: Client, hook: string): Prom
   };
   const waiting = { ...others, thread_id: later.thread_id, run_id: delayed.run_id };
   return { places, waiting, known: { ...known, ...about } };
+}
+
+/** Names of the ids that requests are about. */
+const IDS = ["thread_id", "run_id", "assistant_id", "cron_id", "delivery_id", "checkpoint_id"] as const;
+/** Things that are known at once; beyond them, new ones take the place of others. */
+const MAX_PLACES = 40;
+
+/** Makes requests to come be about what an answer tells of. @param answer the text of its body. */
+export function learn({ places, waiting }: World, answer: string, random: Random): void {
+  let value: unknown;
+  try {
+    value = JSON.parse(answer);
+  } catch {
+    return;
+  }
+  const [first] = [value].flat() as [Record<string, unknown> | null | undefined];
+  if (typeof first !== "object" || first === null || first["thread_id"] === waiting["thread_id"]) return;
+  const ids = IDS.flatMap((id) => (typeof first[id] === "string" ? [[id, first[id]] as const] : []));
+  if (ids.length === 0) return;
+  const place = { ...random.pick(places), ...Object.fromEntries(ids) };
+  // Those that were there first stay, and among them the assistant that may be changed.
+  if (places.length < MAX_PLACES) places.push(place);
+  else places[4 + random.int(MAX_PLACES - 4)] = place;
 }

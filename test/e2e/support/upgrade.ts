@@ -1,0 +1,25 @@
+// The answer to a request for a WebSocket, where a test wants no more than that.
+import { request as httpRequest } from "node:http";
+
+/** Asks for a WebSocket of a thread's events. @returns the status of the answer; 101 when it is one, which is closed again. */
+export function upgradeStatus(url: string, threadId: string, headers: Record<string, string>): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const asked = httpRequest(`${url}/threads/${threadId}/stream/events`, {
+      agent: false,
+      headers: {
+        connection: "Upgrade",
+        upgrade: "websocket",
+        "sec-websocket-version": "13",
+        "sec-websocket-key": "dGhlIHNhbXBsZSBub25jZQ==",
+        ...headers,
+      },
+    });
+    asked.on("response", (response) => resolve(response.resume().statusCode!));
+    asked.on("upgrade", (response, socket) => {
+      socket.destroy();
+      resolve(response.statusCode!);
+    });
+    asked.on("error", reject);
+    asked.end();
+  });
+}
