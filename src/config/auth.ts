@@ -25,7 +25,8 @@ export function checkAuth(source: ConfigSource, root: string): Diagnostic[] {
   if (!isRecord(auth)) return [];
   const report = (path: readonly string[], place: "key" | "value", problem: Problem): Diagnostic =>
     source.report(path, place, problem);
-  const problem = typeof auth["path"] === "string" ? exportPathProblem("auth.path", auth["path"], "auth", root) : undefined;
+  const problem =
+    typeof auth["path"] === "string" ? exportPathProblem("auth.path", auth["path"], "auth", root) : undefined;
   const aimless = ["disable_studio_auth", "cache"].filter((name) => auth["path"] == null && auth[name] != null);
   return [
     ...(problem === undefined ? [] : [report(PATH, "value", { severity: "error", ...problem })]),
@@ -52,7 +53,8 @@ function checkOpenApi(
   const isList = (value: unknown): boolean => Array.isArray(value) && value.every(isRecord);
   const { securitySchemes, security, paths } = openapi;
   const isPaths = (value: unknown): boolean =>
-    isRecord(value) && Object.values(value).every((methods) => isRecord(methods) && Object.values(methods).every(isList));
+    isRecord(value) &&
+    Object.values(value).every((methods) => isRecord(methods) && Object.values(methods).every(isList));
   return [
     ...Object.keys(openapi)
       .filter((name) => !(SECURITY as readonly string[]).includes(name))
@@ -62,7 +64,9 @@ function checkOpenApi(
           message: `Unknown key "auth.openapi.${name}"; it is ignored. Known are ${SECURITY.join(", ")}.`,
         }),
       ),
-    ...(securitySchemes == null || isRecord(securitySchemes) ? [] : [refuse("securitySchemes", "an object of schemes")]),
+    ...(securitySchemes == null || isRecord(securitySchemes)
+      ? []
+      : [refuse("securitySchemes", "an object of schemes")]),
     ...(security == null || isList(security) ? [] : [refuse("security", 'a list such as [{"OAuth2": ["me"]}]')]),
     ...(paths == null || isPaths(paths)
       ? []

@@ -64,11 +64,6 @@ export function texts(effect: Effect, description: string, details: Details = {}
   return key({ type: "string[]", default: "", effect, description, ...details }, z.array(z.string()));
 }
 
-/** A number. */
-export function number(effect: Effect, description: string, details: Details = {}) {
-  return key({ type: "number", default: "", effect, description, ...details }, z.number());
-}
-
 /** A whole number, 0 or more. */
 export function count(effect: Effect, description: string, details: Details = {}) {
   const expected = "a whole number, 0 or more";

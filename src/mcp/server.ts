@@ -25,11 +25,7 @@ export interface McpOptions {
   /** The input schema of an assistant's graph; null when it cannot be known. */
   readonly inputSchema: (assistant: Assistant) => Promise<unknown>;
   /** Runs an assistant without a thread. `onStep` is told of every superstep. @throws ApiError */
-  readonly run: (
-    call: ToolCall,
-    signal: AbortSignal,
-    onStep: (() => void) | undefined,
-  ) => Promise<ToolOutcome>;
+  readonly run: (call: ToolCall, signal: AbortSignal, onStep: (() => void) | undefined) => Promise<ToolOutcome>;
 }
 
 /** A call of a tool. */

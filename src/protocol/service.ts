@@ -171,11 +171,7 @@ export class ProtocolService {
   }
 
   /** A reader of a thread's events: what is kept of them, then what comes. The thread may be one that the first run will make. */
-  async events(
-    threadId: string,
-    body: z.output<typeof eventsBody>,
-    access: Access = UNRESTRICTED,
-  ): Promise<LogReader> {
+  async events(threadId: string, body: z.output<typeof eventsBody>, access: Access = UNRESTRICTED): Promise<LogReader> {
     const { isSeen } = await this.#enter(threadId, access);
     await this.supported();
     return this.#options.sessions.openToRead(threadId).reader(filterOf(body), body.since, isSeen);

@@ -170,7 +170,10 @@ export class Runs {
 
   /** The changes that delete a run. */
   deletion(threadId: string, runId: string): Write[] {
-    return [keys.run(threadId, runId), keys.queued(runId), keys.keptRun(runId)].map((key) => ({ key, value: undefined }));
+    return [keys.run(threadId, runId), keys.queued(runId), keys.keptRun(runId)].map((key) => ({
+      key,
+      value: undefined,
+    }));
   }
 
   /** The changes that delete all runs of a thread. */

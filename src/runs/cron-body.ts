@@ -13,12 +13,10 @@ const moment = z
   .transform((text) => new Date(text).toISOString().replace("Z", "+00:00"))
   .meta({ format: "date-time" });
 
-const schedule = z
-  .string()
-  .meta({
-    description: "Five fields: minute, hour, day of the month, month, day of the week.",
-    example: "0 9 * * 1-5",
-  });
+const schedule = z.string().meta({
+  description: "Five fields: minute, hour, day of the month, month, day of the week.",
+  example: "0 9 * * 1-5",
+});
 const timezone = z.string().nullish().meta({ description: "IANA name; null: UTC.", example: "Europe/Zurich" });
 
 /** What the runs of a cron are made of; the rest is the cron's own. */

@@ -7,6 +7,7 @@ import { buffered } from "../storage/buffered.ts";
 import { CheckpointStore } from "../storage/checkpoints.ts";
 import { memoryDatabase } from "../storage/memory-driver.ts";
 import { ActiveRun, type RunEnd } from "./active.ts";
+import { attempt } from "./attempt.ts";
 import { type BoundedWork, ThreadChanges } from "./changes.ts";
 import type { Caller, EngineOptions } from "./engine-options.ts";
 import { describeError, execute, type ExecutionEnd } from "./executor.ts";
@@ -17,8 +18,8 @@ import type { RunObserver } from "./observer.ts";
 import { RunQueue } from "./queue.ts";
 import { recover, type Recovery } from "./recovery.ts";
 import { graphConfigurable, runMetadata, type RunRequest } from "./request.ts";
-import { errorJson, withInterrupts } from "./result.ts";
-import { CUT_OFF, park, settle } from "./settle.ts";
+import { withInterrupts } from "./result.ts";
+import { CUT_OFF, type EndingParts, storeEnd } from "./settle.ts";
 import { RunStreams, vanishes } from "./streams.ts";
 import { shutDown } from "./shutdown.ts";
 import { headOf } from "./thread-events.ts";
@@ -29,19 +30,21 @@ export class RunEngine {
   /** Events and results of runs. */
   readonly streams: RunStreams;
   readonly metrics = new RunMetrics();
+  /** Changes of threads from outside of runs; see `update`. */
+  readonly changes: ThreadChanges;
   readonly #options: EngineOptions;
   readonly #active = new Map<string, ActiveRun>();
   readonly #queue: RunQueue;
   readonly #ledger: RunLedger;
-  readonly #changes: ThreadChanges;
   readonly #maker: RunMaker;
+  readonly #ending: EndingParts;
   /** Graphs have been loaded: a run that is started runs at once. Before, a crash must not count as an attempt of it. */
   #loaded = false;
 
   constructor(options: EngineOptions) {
     this.#options = options;
     this.#queue = new RunQueue(options.jobs, (run) => void this.#run(run), options.clock);
-    this.#changes = new ThreadChanges({ ...options, queue: this.#queue });
+    this.changes = new ThreadChanges({ ...options, queue: this.#queue });
     this.streams = new RunStreams({
       ...options,
       active: (runId) => this.#active.get(runId),
@@ -59,6 +62,8 @@ export class RunEngine {
       followers: options.followers ?? [],
       others: (threadId, runId) => this.#queue.lane(threadId).filter(({ id }) => id !== runId),
     });
+    const { onFailure, onError } = options;
+    this.#ending = { ledger: this.#ledger, onFailure, onError };
   }
 
   /**
@@ -144,60 +149,30 @@ export class RunEngine {
     if (this.#active.get(run.id) !== run) return;
     let result = CUT_OFF;
     try {
-      result = this.#store(run, end);
+      result = storeEnd(run, end, this.#ending);
     } finally {
       this.#leave(run, result);
     }
   }
 
-  /** Stores how a run ended. What goes wrong on the way does not keep it from having ended. */
-  #store(run: ActiveRun, end: ExecutionEnd): RunEnd {
-    const parked = end.kind === "drained" || (end.kind === "aborted" && run.stopReason === "park");
-    try {
-      if (end.kind === "failed") {
-        this.#attempt(() => this.#options.onFailure(run.record, end.error, end.cause));
-        // If events are stored, then together with the end of the run.
-        run.log.push("error", JSON.stringify(end.error));
-      }
-      if (end.kind === "done" && end.interrupts !== undefined) this.#attempt(() => run.observer?.paused());
-      return parked ? park(run, this.#ledger) : settle(run, end, this.#ledger);
-    } catch (error) {
-      this.#attempt(() => this.#options.onError(error));
-      const failure = describeError(error);
-      // What it left cannot be shown, for one.
-      if (!parked && end.kind !== "failed") return this.#store(run, { kind: "failed", error: failure, cause: error });
-      // Storage fails: whoever waits must learn it, and the next start finds the run as it was stored last.
-      return { status: "error", json: errorJson(failure) };
-    }
-  }
-
   #leave(run: ActiveRun, end: RunEnd): void {
-    const { observers } = this.#options;
+    const { observers, onError } = this.#options;
     this.#active.delete(run.id);
     this.metrics.left(end.status, run.begunAt);
-    this.#attempt(() => this.streams.ended(run, end));
-    this.#attempt(() => watchedEnd(run, end, observers));
+    attempt(() => this.streams.ended(run, end), onError);
+    attempt(() => watchedEnd(run, end, observers), onError);
     if (vanishes(run, end)) this.#threadGone(run.threadId);
     run.resolveEnd(end);
-    this.#attempt(() => run.checkpoints.rest(run.threadId));
+    attempt(() => run.checkpoints.rest(run.threadId), onError);
     this.#queue.remove(run);
   }
 
   /** A thread is not there any more: nobody follows it. */
   #threadGone(threadId: string): void {
-    const { observers, belongings } = this.#options;
-    this.#attempt(() => this.streams.feeds.end(threadId));
-    this.#attempt(() => observers?.threadDeleted(threadId));
-    this.#attempt(() => belongings?.threadDeleted(threadId));
-  }
-
-  /** Does what concerns others, and must not keep a run from leaving. */
-  #attempt(step: () => void): void {
-    try {
-      step();
-    } catch (error) {
-      this.#options.onError(error);
-    }
+    const { observers, belongings, onError } = this.#options;
+    attempt(() => this.streams.feeds.end(threadId), onError);
+    attempt(() => observers?.threadDeleted(threadId), onError);
+    attempt(() => belongings?.threadDeleted(threadId), onError);
   }
 
   /** Stops a run that has not ended, whether it runs or waits. */
@@ -287,11 +262,6 @@ export class RunEngine {
     this.streams.dropped(runId);
   }
 
-  /** Whether a thread is being changed from outside of a run. */
-  isChanging(threadId: string): boolean {
-    return this.#changes.has(threadId);
-  }
-
   /** What a thread is, or would be if its runs were stopped now. @throws ApiError 404 */
   restingStatus(threadId: string): ThreadStatus {
     const lane = this.#queue.lane(threadId);
@@ -311,7 +281,7 @@ export class RunEngine {
     for (const run of lane) run.stop("rollback");
     this.#ledger.threadDeleted(threadId);
     for (const run of lane) this.#leave(run, { status: "interrupted", json: "{}" });
-    this.#changes.giveUp(threadId);
+    this.changes.giveUp(threadId);
     this.streams.threadDropped(threadId);
     this.#threadGone(threadId);
   }
@@ -322,14 +292,9 @@ export class RunEngine {
    * @throws ApiError 404 unknown thread; 409 busy; 422 its time is over; 503 the server stops.
    */
   async update<T>(threadId: string, change: BoundedWork<T>): Promise<T> {
-    const made = await this.#changes.make(threadId, change);
+    const made = await this.changes.make(threadId, change);
     this.streams.feeds.changed(threadId);
     return made;
-  }
-
-  /** Does work that calls the user's code and is about no thread that is there, in the time that a change has. @throws ApiError 422; 503 */
-  bounded<T>(work: BoundedWork<T>): Promise<T> {
-    return this.#changes.bounded(work);
   }
 
   /** Stores a change of a thread's state; inside `update`. */
@@ -361,7 +326,7 @@ export class RunEngine {
   async stop(graceMs: number): Promise<{ finished: number; parked: number }> {
     const swept = this.#options.idempotency.stop();
     const leave = (run: ActiveRun, end: RunEnd): void => this.#leave(run, end);
-    const counts = await shutDown({ queue: this.#queue, changes: this.#changes, active: this.#active, leave }, graceMs);
+    const counts = await shutDown({ queue: this.#queue, changes: this.changes, active: this.#active, leave }, graceMs);
     this.streams.stop();
     await swept;
     return counts;

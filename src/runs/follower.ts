@@ -4,6 +4,7 @@ import type { RunRecord } from "../resources/runs.ts";
 import type { ThreadStatus } from "../resources/threads.ts";
 import type { Write } from "../storage/database.ts";
 import type { RunEnd } from "./active.ts";
+import { attempt } from "./attempt.ts";
 
 /** What a follower has to store when a run ends. */
 export interface Consequence {
@@ -39,19 +40,11 @@ export function consequences(
   thread: ThreadStatus,
   report: (error: unknown) => void,
 ): Consequence {
-  const attempt = <T>(step: () => T): T | undefined => {
-    try {
-      return step();
-    } catch (error) {
-      report(error);
-      return undefined;
-    }
-  };
-  const found = followers.flatMap((follow) => attempt(() => follow(record, end, thread)) ?? []);
+  const found = followers.flatMap((follow) => attempt(() => follow(record, end, thread), report) ?? []);
   return {
     writes: found.flatMap(({ writes }) => writes),
     committed: () => {
-      for (const { committed } of found) attempt(committed);
+      for (const { committed } of found) attempt(committed, report);
     },
   };
 }

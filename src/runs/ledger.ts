@@ -148,7 +148,11 @@ export class RunLedger {
     const { thread_id: threadId, run_id: runId } = record.run;
     const events = logs.deletion(runId);
     if (record.stateless) return this.#drop(record, events);
-    const writes = [...runs.deletion(threadId, runId), ...rollbackWrites(checkpoints, threadId, runId, journal), ...events];
+    const writes = [
+      ...runs.deletion(threadId, runId),
+      ...rollbackWrites(checkpoints, threadId, runId, journal),
+      ...events,
+    ];
     const changes = new Map(writes.map(({ key, value }) => [key, value]));
     const interrupts = interruptsOf(checkpoints, threadId, runId, changes);
     const before = record.before ?? (Object.keys(interrupts).length > 0 ? "interrupted" : "idle");

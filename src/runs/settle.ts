@@ -1,6 +1,8 @@
 // From how an execution ended to what becomes of its run: the status of run and thread, and the body that those get who wait.
 import type { ActiveRun, RunEnd } from "./active.ts";
-import type { ExecutionEnd } from "./executor.ts";
+import { attempt } from "./attempt.ts";
+import type { EngineOptions } from "./engine-options.ts";
+import { describeError, type ExecutionEnd } from "./executor.ts";
 import type { RunLedger } from "./ledger.ts";
 import { errorJson, withInterrupts } from "./result.ts";
 
@@ -15,8 +17,40 @@ export const CUT_OFF: RunEnd = {
   json: errorJson({ error: "ServerStopped", message: "The server stopped before the run had ended." }),
 };
 
-/** Stores how a run ended. @returns what those get who wait for it. */
-export function settle(run: ActiveRun, end: ExecutionEnd, ledger: RunLedger): RunEnd {
+/** Where the end of a run is stored, and who is told what went wrong. */
+export interface EndingParts extends Pick<EngineOptions, "onFailure" | "onError"> {
+  readonly ledger: RunLedger;
+}
+
+/**
+ * Stores how a run ended, or parks it. What goes wrong on the way does not keep it from having ended.
+ * @returns what those get who wait for it.
+ */
+export function storeEnd(run: ActiveRun, end: ExecutionEnd, parts: EndingParts): RunEnd {
+  const { ledger, onFailure, onError } = parts;
+  const parked = end.kind === "drained" || (end.kind === "aborted" && run.stopReason === "park");
+  try {
+    if (end.kind === "failed") {
+      attempt(() => onFailure(run.record, end.error, end.cause), onError);
+      // If events are stored, then together with the end of the run.
+      run.log.push("error", JSON.stringify(end.error));
+    }
+    if (end.kind === "done" && end.interrupts !== undefined) attempt(() => run.observer?.paused(), onError);
+    return parked ? park(run, ledger) : settle(run, end, ledger);
+  } catch (error) {
+    attempt(
+      () => onError(error),
+      () => undefined,
+    );
+    const failure = describeError(error);
+    // What it left cannot be shown, for one.
+    if (!parked && end.kind !== "failed") return storeEnd(run, { kind: "failed", error: failure, cause: error }, parts);
+    // Storage fails: whoever waits must learn it, and the next start finds the run as it was stored last.
+    return { status: "error", json: errorJson(failure) };
+  }
+}
+
+function settle(run: ActiveRun, end: ExecutionEnd, ledger: RunLedger): RunEnd {
   const startedAt = run.begunAt === undefined ? undefined : performance.timeOrigin + run.begunAt;
   const latest = run.checkpoints.get(run.threadId, "");
   const opaque = latest !== undefined && run.checkpoints.context(run.threadId, latest.record).opaque === true;
@@ -47,7 +81,7 @@ export function settle(run: ActiveRun, end: ExecutionEnd, ledger: RunLedger): Ru
 }
 
 /** Leaves a run to the next start of the server: pending, from its last checkpoint, in the same attempt. */
-export function park(run: ActiveRun, ledger: RunLedger): RunEnd {
+function park(run: ActiveRun, ledger: RunLedger): RunEnd {
   run.update("pending");
   ledger.changed(run.record);
   return run.record.ephemeral ? CUT_OFF : PARKED;

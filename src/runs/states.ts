@@ -137,7 +137,8 @@ export class ThreadStates {
   ): Promise<string> {
     const { checkpoints } = this.#options;
     const { threadId, ns, id, record } = stored;
-    if (graph === undefined) return this.#compose(checkpoints.valuesJson(stored), undefined, stored, "[]");
+    const asStored = (): string => this.#compose(checkpoints.valuesJson(stored), undefined, stored, "[]");
+    if (graph === undefined) return asStored();
     const { codec } = await this.#options.kit();
     const writes = checkpoints.writes(threadId, ns, id);
     // Writes that change values, and subgraphs, need the live state.
@@ -154,15 +155,17 @@ export class ThreadStates {
       (await graph(shallow)).getState(config, { subgraphs: options.subgraphs });
     let snapshot: GraphStateSnapshot;
     let values: string | undefined;
-    if (live) snapshot = await read(false);
-    else {
-      try {
+    try {
+      if (!live) {
         snapshot = await read(true);
         values = checkpoints.valuesJson(stored);
-      } catch {
-        // A channel of the user's own that cannot do without its value.
-        snapshot = await read(false);
-      }
+      } else snapshot = await read(false);
+    } catch {
+      // A channel of the user's own that cannot do without its value.
+      const whole = live ? undefined : await read(false).catch(() => undefined);
+      // Or code of the user's that fails, such as a reducer for a write that waits: the thread is shown as far as it is known.
+      if (whole === undefined) return asStored();
+      snapshot = whole;
     }
     const tasks = codec.wire(snapshot.tasks.map(taskJson));
     return this.#compose(values ?? codec.wire(snapshot.values), snapshot, stored, tasks);

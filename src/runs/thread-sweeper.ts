@@ -138,7 +138,7 @@ export class ThreadSweeper {
     if (engine.isBusy(threadId)) {
       // The end of the run is activity, so it has all its time then.
       this.#due.set(threadId, clock.now() + record.ttl.minutes * MINUTE_MS);
-    } else if (engine.isChanging(threadId)) {
+    } else if (engine.changes.has(threadId)) {
       // Its code may hang, and the others must not wait for it. If it is done, that is activity.
       this.#due.set(threadId, clock.now() + RETRY_MS);
     } else if (!this.#isOver(threadId)) this.#watch(record);

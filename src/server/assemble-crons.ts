@@ -55,6 +55,13 @@ export function assembleCrons(parts: {
     hasThread: (threadId) => threads.find(threadId) !== undefined,
     onWarning: warn,
   });
-  const cronService = new CronService({ crons, clock: cronClock, time: clock, assistants, threads, checkWebhook: parts.checkWebhook });
+  const cronService = new CronService({
+    crons,
+    clock: cronClock,
+    time: clock,
+    assistants,
+    threads,
+    checkWebhook: parts.checkWebhook,
+  });
   return { crons, cronClock, cronService, fireCron: (cron) => fire(cron, []) };
 }

@@ -141,7 +141,7 @@ export function assemble(parts: {
     kit,
     isBusy: (threadId) => engine.isBusy(threadId),
     exclusive: (threadId, change) => engine.update(threadId, change),
-    bounded: (work) => engine.bounded(work),
+    bounded: (work) => engine.changes.bounded(work),
     stateChanged: (threadId, change) => engine.stateChanged(threadId, change),
   });
   const protocol = new ProtocolService({

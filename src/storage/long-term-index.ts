@@ -105,8 +105,7 @@ export class LongTermIndex {
     sees?: (entry: Entry) => boolean,
   ): string[][] {
     const found: string[][] = [];
-    const holds = ({ items }: Node): boolean =>
-      sees === undefined ? items.size > 0 : [...items.values()].some(sees);
+    const holds = ({ items }: Node): boolean => (sees === undefined ? items.size > 0 : [...items.values()].some(sees));
     const walk = (node: Node, path: readonly string[]): void => {
       if (holds(node) && conditions.every((condition) => meets(path, condition))) {
         const cut = path.slice(0, maxDepth);

@@ -246,6 +246,66 @@ describe("protocol v2", () => {
   });
 });
 
+describe("behind one's own thread", () => {
+  /** A thread of Bob's with a run that has ended. */
+  const his = async (): Promise<string> => {
+    const threadId = crypto.randomUUID();
+    await bob("POST", `/threads/${threadId}/runs/wait`, { ...RUN, if_not_exists: "create" });
+    return `/threads/${threadId}`;
+  };
+
+  test.each([
+    ["GET", ""],
+    ["DELETE", ""],
+    ["GET", "/join"],
+    ["GET", "/stream"],
+    ["POST", "/cancel?wait=1"],
+    ["POST", "/cancel?action=rollback"],
+  ])("there is no run of somebody else's: %s %s", async (method, path) => {
+    const { thread_id, run_id, gate } = await world.running();
+    const own = await his();
+    expect((await bob(method, `${own}/runs/${run_id}${path}`)).status).toBe(404);
+    gates.open(gate);
+    expect((await world.ada("GET", `/threads/${thread_id}/runs/${run_id}/join`)).json).toMatchObject({
+      caller: { id: "ada" },
+    });
+  });
+
+  test("no setting leads to somebody else's thread", async () => {
+    const { thread_id, checkpoint_id } = await world.ran();
+    const before = await world.picture([thread_id]);
+    const own = await his();
+    const checkpoint = { thread_id, checkpoint_id, checkpoint_ns: "" };
+    const config = { configurable: { ...checkpoint, thread_id } };
+    const tries: [string, string, unknown][] = [
+      ["POST", `${own}/runs/wait`, { ...RUN, checkpoint }],
+      ["POST", `${own}/runs/wait`, { ...RUN, checkpoint_id }],
+      ["POST", `${own}/runs/wait`, { ...RUN, config }],
+      ["POST", `${own}/runs/wait`, { ...RUN, config: { configurable: { thread_id } } }],
+      ["POST", `${own}/runs/wait`, { ...RUN, context: { thread_id } }],
+      ["POST", "/runs/wait", { ...RUN, config: { configurable: { thread_id } } }],
+      ["POST", `${own}/state`, { values: { runs: 1 }, checkpoint }],
+      ["POST", `${own}/state`, { values: { runs: 1 }, checkpoint_id }],
+      ["PATCH", `${own}/state`, { metadata: { taken: true }, checkpoint }],
+      ["POST", `${own}/state/checkpoint`, { checkpoint }],
+      ["GET", `${own}/state/${checkpoint_id}`, undefined],
+      ["POST", `${own}/history`, { checkpoint, before: config }],
+      ["GET", `${own}/history?before=${checkpoint_id}`, undefined],
+      ["POST", `${own}/commands`, { id: 1, method: "state.fork", params: { ...checkpoint, checkpoint_id } }],
+      ["POST", `${own}/commands`, { id: 2, method: "state.get", params: checkpoint }],
+      ["POST", `${own}/commands`, { id: 3, method: "run.start", params: { ...RUN, config } }],
+      ["POST", "/threads", { supersteps: [{ updates: [{ values: {}, as_node: "look" }] }], metadata: config }],
+    ];
+    for (const [method, path, body] of tries) {
+      const answer = await bob(method, path, body);
+      expect([method, path, answer.status]).not.toContain(500);
+      // It may name what it was given, and knows no more.
+      expect(answer.text.replaceAll(thread_id, "").replaceAll(checkpoint_id, "")).not.toMatch(/\bada\b|canary/);
+      expect(await world.picture([thread_id])).toEqual(before);
+    }
+  });
+});
+
 describe("event streams", () => {
   test("an ended run without a thread is its owner's", async () => {
     const stream = await frames(server.url, "POST", "/runs/stream", {
@@ -266,12 +326,6 @@ describe("event streams", () => {
     for (const path of ["/stream", `/runs/${run_id}/stream`, `/runs/${run_id}/join`]) {
       const answer = await bob("GET", `/threads/${thread_id}${path}`, undefined, headers);
       expect([path, answer.status]).toEqual([path, 404]);
-      // A run of theirs does not open it, either.
-      const own = crypto.randomUUID();
-      await bob("POST", `/threads/${own}/runs/wait`, { ...RUN, if_not_exists: "create" });
-      expect((await bob("GET", `/threads/${own}${path.startsWith("/runs") ? path : ""}`)).status).toBe(
-        path.startsWith("/runs") ? 404 : 200,
-      );
     }
     gates.open(gate);
     expect(

@@ -6,7 +6,14 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { TestClock } from "../../src/clock.ts";
 import { useGates } from "./support/gates.ts";
 import { type Answer, call } from "./support/http.ts";
-import { clientOf, complaints, startTestServer, type TestServer, temporaryFolder, useServer } from "./support/server.ts";
+import {
+  clientOf,
+  complaints,
+  startTestServer,
+  type TestServer,
+  temporaryFolder,
+  useServer,
+} from "./support/server.ts";
 
 const PROJECT = join(import.meta.dirname, "..", "fixtures", "regression-project");
 const server = useServer({ cwd: PROJECT });
@@ -92,9 +99,9 @@ describe("an update that hangs in the user's code", () => {
     expect(await client.runs.join(thread_id, run.run_id)).toMatchObject({ log: ["one", "two"] });
     const history = await client.threads.getHistory(thread_id);
     gates.open("time over");
-    expect(await call(up.url, "POST", `/threads/${thread_id}/state`, { body: { values: {}, as_node: "two" } })).toMatchObject(
-      { status: 200 },
-    );
+    expect(
+      await call(up.url, "POST", `/threads/${thread_id}/state`, { body: { values: {}, as_node: "two" } }),
+    ).toMatchObject({ status: 200 });
     expect((await client.threads.getHistory(thread_id)).slice(1)).toEqual(history);
     expect(complaints(up.events)).toEqual([]);
   });

@@ -126,7 +126,9 @@ describe("a run that is rolled back", () => {
     const { thread_id } = await threads.create({ graphId: "large" });
     for (let i = 0; i < 3; i++) await runs.wait(thread_id, "large", { input: {} });
     const before = await threads.getHistory(thread_id, { limit: 100 });
-    const middle = before.find(({ next, values }) => next.length === 0 && (values as unknown as State).messages.length === 2)!;
+    const middle = before.find(
+      ({ next, values }) => next.length === 0 && (values as unknown as State).messages.length === 2,
+    )!;
     const run = await runs.create(thread_id, "large", {
       input: { gate: gates.url("fork") },
       checkpointId: middle.checkpoint.checkpoint_id!,

@@ -405,7 +405,8 @@ test("§8.30: what waited when the server stopped runs when it starts again; a d
     const behind = await client.runs.create(thread_id, "counter", { input: {} });
     const elsewhere = await client.threads.create();
     const delayed = await client.runs.create(elsewhere.thread_id, "counter", { input: {}, afterSeconds: 3600 });
-    expect(Date.parse(delayed.created_at)).toBeLessThan(Date.now() + 1000);
+    // When it is made, and not when it is to begin.
+    expect(Date.parse(delayed.created_at)).toBeLessThan(Date.now() + 1_800_000);
     const stopped = first.stop();
     gates.open("restart");
     await stopped;

@@ -19,7 +19,11 @@ function setUp(answerChars = 0) {
     session: () => session,
     supported: async () => undefined,
     report: () => undefined,
-    async command(_threadId: string, payload: { id: number; method: string; params?: object }, context: CommandContext) {
+    async command(
+      _threadId: string,
+      payload: { id: number; method: string; params?: object },
+      context: CommandContext,
+    ) {
       await turn();
       const own = context.commands?.[payload.method];
       const result = own === undefined ? "x".repeat(answerChars) : await own({ ...payload.params });
@@ -57,7 +61,7 @@ function setUp(answerChars = 0) {
   };
   /** Everything that can be done now is done. */
   const idle = async (): Promise<void> => {
-    for (let before = -1; before !== sent.length; ) {
+    for (let before = -1; before !== sent.length;) {
       before = sent.length;
       for (let i = 0; i < 10; i++) await turn();
     }

@@ -58,11 +58,7 @@ test.each<[string, Partial<EngineOptions>, string[]]>([
     ["commit broke"],
   ],
   ["who is told of failures", { onFailure: broken("listener") }, ["listener broke"]],
-  [
-    "an observer",
-    { observers: { observe: () => observer, threadDeleted: () => undefined } },
-    ["observer broke"],
-  ],
+  ["an observer", { observers: { observe: () => observer, threadDeleted: () => undefined } }, ["observer broke"]],
 ])("%s that throws", async (_what, options, troubles) => {
   const { engine, threads, runs, threadId, start, reported } = setUp(options);
   const [first, second] = [start(), start()];

@@ -40,7 +40,15 @@ function setUp() {
     const p = ns === "" ? parent : undefined;
     const record = { v: 4, ts: "", cv: {}, vs: {}, m: { step: number }, d: run, x, ...(p === undefined ? {} : { p }) };
     store.put(THREAD, ns, id, { ...record, changed, kept: {} }, journal);
-    store.putWrites(THREAD, ns, id, idOf(number + 500), [{ taskId: "", index: 0, channel: "a", stored: "1" }], run, journal);
+    store.putWrites(
+      THREAD,
+      ns,
+      id,
+      idOf(number + 500),
+      [{ taskId: "", index: 0, channel: "a", stored: "1" }],
+      run,
+      journal,
+    );
     if (ns === "") parent = id;
     return id;
   };
@@ -64,7 +72,15 @@ test.each([true, false])("nothing is left of a run, and nothing else goes (with 
   put(9, runOf(2), journal, "sub");
   put(10, runOf(2), journal, "other");
   // At a checkpoint of the earlier run, too.
-  store.putWrites(THREAD, "", idOf(5), idOf(900), [{ taskId: "", index: -4, channel: "b", stored: "2" }], runOf(2), journal);
+  store.putWrites(
+    THREAD,
+    "",
+    idOf(5),
+    idOf(900),
+    [{ taskId: "", index: -4, channel: "b", stored: "2" }],
+    runOf(2),
+    journal,
+  );
   db.write(rollbackWrites(store, THREAD, runOf(2), withJournal ? journal : undefined));
   expect(everything()).toEqual(before);
 });

@@ -58,10 +58,7 @@ export function assistantGraphRoutes(route: Route, { assistants, graphs, schemas
       return context.reply.json({ graph_id: graphId, ...found });
     },
   );
-  const subgraphs = async (
-    context: Context,
-    query: SubgraphQuery,
-  ): Promise<Record<string, GraphSchemas>> => {
+  const subgraphs = async (context: Context, query: SubgraphQuery): Promise<Record<string, GraphSchemas>> => {
     const { graphId, version, graph } = await graphOf(context.param("assistant_id"), context.access);
     return schemas.subgraphs(graphs.spec(graphId), version, graph, query);
   };
@@ -76,8 +73,7 @@ export function assistantGraphRoutes(route: Route, { assistants, graphs, schemas
       answers: answer("Schemas by the name of the subgraph: `node`, or `node|inner`.", subgraphSchemasShape),
       errors: [404, 422],
     },
-    async (context) =>
-      context.reply.json(await subgraphs(context, { recurse: context.query().recurse })),
+    async (context) => context.reply.json(await subgraphs(context, { recurse: context.query().recurse })),
   );
   route(
     {

@@ -96,7 +96,11 @@ async function mayCancel<Query extends z.ZodType>(
   runId: string,
 ): Promise<void> {
   if (!access.restricted) return;
-  const { allows } = await access.authorize("threads:update", { thread_id: threadId, run_id: runId, action: "interrupt" });
+  const { allows } = await access.authorize("threads:update", {
+    thread_id: threadId,
+    run_id: runId,
+    action: "interrupt",
+  });
   const metadata = engine.streams.metadataOf(runId);
   if (metadata !== undefined && allows?.(metadata) === false) throw runNotFound();
 }

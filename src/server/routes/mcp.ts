@@ -173,7 +173,12 @@ async function batch(
   return answers.length === 0 ? context.reply.empty(202) : context.reply.json(answers);
 }
 
-async function single(context: Context, answerOne: AnswerOne, message: unknown, signal: AbortSignal): Promise<Response> {
+async function single(
+  context: Context,
+  answerOne: AnswerOne,
+  message: unknown,
+  signal: AbortSignal,
+): Promise<Response> {
   if (!wantsProgress(message)) {
     const answering = answerOne(message, signal);
     const answer = await within(answering, STREAM_AFTER_MS);

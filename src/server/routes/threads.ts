@@ -40,7 +40,10 @@ export function threadRoutes(route: Route, services: Services): void {
     return found;
   };
   /** What a caller may copy, and the metadata of the copy. */
-  const copyRights = async (access: Access, threadId: string): Promise<{ allows?: Allows | undefined; metadata: Json }> => {
+  const copyRights = async (
+    access: Access,
+    threadId: string,
+  ): Promise<{ allows?: Allows | undefined; metadata: Json }> => {
     const { allows } = await access.authorize("threads:read", { thread_id: threadId });
     const source = threads.find(threadId);
     if (source === undefined || allows?.(source.metadata) === false) throw nothingToCopy(threadId);

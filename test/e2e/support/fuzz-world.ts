@@ -140,6 +140,8 @@ export async function fuzzWorld(url: string, client: Client, hook: string): Prom
     interrupt_before: ["*", ["ten"]],
     interrupt_after: ["*", ["one"]],
     recursion_limit: [25, 3],
+    // With the first of them the graph "factory" cannot be made.
+    configurable: [{ voice: "broken" }, { voice: "loud" }, { user: "ada" }, { mood: "low" }],
     // A longer delay is no hang, but nobody can wait for it.
     after_seconds: [0, 0.01],
     extract: [{ total: "values.total", last: "values.trail[-1]" }],
