@@ -23,7 +23,7 @@ export function rollbackWrites(
   const remove = (range: { start: string; end: string }): void => {
     for (const [key] of checkpoints.db.range(range)) writes.push({ key, value: undefined });
   };
-  const left = journal ?? leftBy(checkpoints, threadId, runId);
+  const left = journal === undefined || journal.overflown ? leftBy(checkpoints, threadId, runId) : journal;
   for (const { ns, id } of left.checkpoints) {
     writes.push({ key: keys.checkpoint(threadId, ns, id), value: undefined });
     remove(prefixRange(keys.writesOf(threadId, ns, id)));

@@ -151,18 +151,18 @@ export class ThreadStates {
         ...(options.latest && live ? {} : { checkpoint_id: id }),
       },
     };
-    const read = async (shallow: boolean): Promise<GraphStateSnapshot> =>
-      (await graph(shallow)).getState(config, { subgraphs: options.subgraphs });
+    const read = (bound: RunnableGraph): Promise<GraphStateSnapshot> =>
+      bound.getState(config, { subgraphs: options.subgraphs });
+    // A factory that fails is the project's mistake, and told.
+    const bound = await graph(!live);
     let snapshot: GraphStateSnapshot;
     let values: string | undefined;
     try {
-      if (!live) {
-        snapshot = await read(true);
-        values = checkpoints.valuesJson(stored);
-      } else snapshot = await read(false);
+      snapshot = await read(bound);
+      if (!live) values = checkpoints.valuesJson(stored);
     } catch {
       // A channel of the user's own that cannot do without its value.
-      const whole = live ? undefined : await read(false).catch(() => undefined);
+      const whole = live ? undefined : await read(await graph(false)).catch(() => undefined);
       // Or code of the user's that fails, such as a reducer for a write that waits: the thread is shown as far as it is known.
       if (whole === undefined) return asStored();
       snapshot = whole;

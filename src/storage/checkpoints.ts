@@ -156,7 +156,7 @@ export class CheckpointStore {
     writes.push({ key: keys.checkpoint(threadId, ns, id), value: packCheckpoint(id, stored.record) });
     const before = ns === "" ? this.#newestOf(threadId, ns) : undefined;
     this.db.writeSoon(writes);
-    journal?.checkpoints.push({ ns, id });
+    journal?.wrote(ns, id);
     const cached = this.#newest.get(threadId);
     if (cached !== undefined && (before === null || (before !== undefined && before.id <= id))) cached.newest = stored;
     this.#changed(threadId);

@@ -1,5 +1,8 @@
-// What a run has written on its thread, as far as must be known to take it back: without it the whole thread would have to be read. A few
-// numbers per run, in memory; of a run that began before the server did, there is none, and its thread is read (runs/rollback.ts).
+// What a run has written on its thread, as far as must be known to take it back: without it the whole thread would have to be read. It is in
+// memory and small; of a run that began before the server did, there is none, and its thread is read (runs/rollback.ts).
+
+/** Checkpoints that are noted; a run that writes more is taken back by what stands in storage. */
+const MAX_CHECKPOINTS = 20_000;
 
 /** Parts of one channel's log, from a number on. */
 export interface WrittenParts {
@@ -10,6 +13,8 @@ export interface WrittenParts {
 
 export class RunJournal {
   readonly threadId: string;
+  /** There were too many checkpoints: not all of them are here. */
+  overflown = false;
   readonly checkpoints: { readonly ns: string; readonly id: string }[] = [];
   /** Ids of the contexts that were not there before. */
   readonly contexts: string[] = [];
@@ -19,6 +24,12 @@ export class RunJournal {
 
   constructor(threadId: string) {
     this.threadId = threadId;
+  }
+
+  /** Takes note of a checkpoint that was written. */
+  wrote(ns: string, id: string): void {
+    if (this.checkpoints.length < MAX_CHECKPOINTS) this.checkpoints.push({ ns, id });
+    else this.overflown = true;
   }
 
   /** Takes note of parts that were written. Only one run writes on a thread, so that all parts from the first on are its own. */

@@ -207,6 +207,29 @@ describe("what handlers change", () => {
     expect((await ask("POST", "/runs/wait", RUN)).status).toBe(200);
   });
 
+  test("metadata of the thread that a run makes, by the handler for threads", async () => {
+    const ask = as("ada", ["bare:threads:create_run"]);
+    const threadId = crypto.randomUUID();
+    const made = await ask("POST", `/threads/${threadId}/runs`, {
+      ...RUN,
+      if_not_exists: "create",
+      metadata: { a: 1 },
+    });
+    expect(made.json).toMatchObject({ metadata: { a: 1 } });
+    expect((await ask("GET", `/threads/${threadId}`)).json).toMatchObject({ metadata: { a: 1, owner: "ada" } });
+  });
+
+  test("what is searched for", async () => {
+    const own = id(await as("bob")("POST", "/threads", {}));
+    const shared = id(await as("ada")("POST", "/threads", { metadata: { readers: ["bob"] } }));
+    const found = async (permissions: string[]): Promise<string[]> => {
+      const { json } = await as("bob", permissions)("POST", "/threads/search", { metadata: {} });
+      return (json as { thread_id: string }[]).map(({ thread_id }) => thread_id).toSorted();
+    };
+    expect(await found([])).toEqual([own, shared].toSorted());
+    expect(await found(["own:threads:search"])).toEqual([own]);
+  });
+
   test("the namespace of the store: everybody has one of their own under the same name", async () => {
     const item = { namespace: ["notes"], key: "one" };
     for (const who of ["ada", "bob"]) {

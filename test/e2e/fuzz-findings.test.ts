@@ -5,14 +5,17 @@ import { useServer } from "./support/server.ts";
 
 const server = useServer();
 const hello = { messages: [{ role: "user", content: "hello" }] };
+/** No such kind of message: the reducer throws, in the run and in every look at the thread that applies what waits there. */
+const wrong = { messages: [{ role: null, content: "hello" }] };
 
-test("a thread whose pending writes its graph cannot take is still shown", async () => {
+test.each([
+  ["an input", { input: wrong }],
+  ["a command", { command: { update: wrong } }],
+])("a thread is shown though its graph cannot take what %s has left there", async (_, payload) => {
   const { client, url } = server;
   const { thread_id } = await client.threads.create();
   await client.runs.wait(thread_id, "echo", { input: hello });
-  // No such kind of message: the reducer throws, in the run and in every look at the thread that applies the write.
-  const update = { messages: [{ type: "nobody", content: "hello" }] };
-  const failed = await client.runs.wait(thread_id, "echo", { command: { update }, raiseError: false });
+  const failed = await client.runs.wait(thread_id, "echo", { ...payload, raiseError: false });
   expect(failed).toMatchObject({ __error__: { message: expect.stringContaining("coerce") } });
 
   const shown = { values: { messages: [{ content: "hello" }, { content: "echo: hello" }] } };

@@ -14,7 +14,7 @@ import { useGates } from "./support/gates.ts";
 import { clientOf, startTestServer, type TestServer } from "./support/server.ts";
 
 const SEED = process.env["FUZZ_SEED"] ?? "1";
-const MESSAGES = 100 * Number(process.env["FUZZ_ROUNDS"] ?? 2);
+const MESSAGES = 200 * Number(process.env["FUZZ_ROUNDS"] ?? 1);
 
 const gates = useGates();
 const project = fuzzProject();

@@ -15,11 +15,11 @@ import { call } from "./support/http.ts";
 import { clientOf, startTestServer, type TestServer } from "./support/server.ts";
 
 const SEED = process.env["FUZZ_SEED"] ?? "1";
-const ROUNDS = Number(process.env["FUZZ_ROUNDS"] ?? 2);
+const ROUNDS = Number(process.env["FUZZ_ROUNDS"] ?? 1);
 /** Requests of a round: they share what they are about, which some of them delete. */
-const REQUESTS = 20;
+const REQUESTS = 30;
 /** The same when all operations are mixed. */
-const MIXED = 300;
+const MIXED = 500;
 /** Requests that are on their way at once. */
 const AT_ONCE = 8;
 

@@ -402,7 +402,7 @@ describe("checkpoints that are not there", () => {
   test.each([
     ["half a character", "\ud800"],
     ["3000 characters", "x".repeat(3000)],
-    ["1000 characters that take nine each", "\u20ac".repeat(1000)],
+    ["600 characters that take nine each", "\u20ac".repeat(600)],
   ])("%s as id or namespace", async (_what, odd) => {
     const threadId = await newThread();
     await wait(threadId, "steps", { input: {} });
@@ -434,7 +434,9 @@ describe("checkpoints that are not there", () => {
         return [method, path.slice(0, 20), status];
       }),
     );
-    expect(answers).toEqual(requests.map(([method, path]) => [method, path.slice(0, 20), 422]));
+    // An address has a limit of its own.
+    const expected = requests.map(([method, path]) => [method, path.slice(0, 20), path.length > 8192 ? 414 : 422]);
+    expect(answers).toEqual(expected);
     expect(await server.client.threads.getHistory(threadId)).toEqual(before);
     expect(await server.client.runs.list(threadId)).toHaveLength(1);
   });

@@ -182,7 +182,7 @@ test("headers say where the run is", async () => {
   expect(create.headers["content-location"]).toBe(`/runs/${(create.json as { run_id: string }).run_id}`);
   const stream = await frames(server.url, "POST", "/runs/stream", { body });
   expect(stream.headers["content-location"]).toMatch(new RegExp(`^/runs/${id}$`));
-  expect(stream.headers["location"]).toBe(`${stream.headers["content-location"]}/stream`);
+  expect(stream.headers["location"]).toBe(`${stream.headers["content-location"]}/stream?after=-1`);
   await stream.all();
 });
 

@@ -242,13 +242,13 @@ describe("joining", () => {
     const { run_id: second } = (await streamed.next()).value.data as { run_id: string };
     expect(streamed.headers).toMatchObject({
       "content-location": `/threads/${thread}/runs/${second}`,
-      location: `/threads/${thread}/runs/${second}/stream`,
+      location: `/threads/${thread}/runs/${second}/stream?after=-1`,
     });
     await streamed.all();
     const stateless = await frames(server.url, "POST", "/runs/stream", {
       body: { assistant_id: "stations", input: input("headers", 1, 1) },
     });
-    expect(stateless.headers["location"]).toBe(`${stateless.headers["content-location"]}/stream`);
+    expect(stateless.headers["location"]).toBe(`${stateless.headers["content-location"]}/stream?after=-1`);
     await stateless.all();
   });
 

@@ -85,6 +85,18 @@ test.each([true, false])("nothing is left of a run, and nothing else goes (with 
   expect(everything()).toEqual(before);
 });
 
+test("a run that wrote more than a journal holds is taken back all the same", () => {
+  const { db, store, put, everything } = setUp();
+  put(1, runOf(1), undefined);
+  const before = everything();
+  const journal = new RunJournal(THREAD);
+  for (let i = 0; i < 30_000; i++) journal.wrote("", idOf(2));
+  put(3, runOf(2), journal);
+  expect(journal.checkpoints.length).toBeLessThan(30_000);
+  db.write(rollbackWrites(store, THREAD, runOf(2), journal));
+  expect(everything()).toEqual(before);
+});
+
 test("the thread of a run with a journal is not read", () => {
   const { db, store, put, reads } = setUp();
   for (let i = 1; i <= 1000; i++) put(i, runOf(1), undefined);

@@ -28,6 +28,8 @@ export function fuzzProject(): { readonly folder: string; remove(): void } {
     ui_config: { shared: ["shared-by-the-page"] },
     store: { index: { dims: 4, embed: `${at("..", "store-project", "src", "embed.ts")}:embed`, fields: ["text"] } },
     http: { configurable_headers: { includes: ["x-*"] } },
+    // Far below the time from which on the fuzz tests take a request for hanging.
+    env: { LANGGRAPH_SCHEMA_RESOLVE_TIMEOUT_MS: "5000" },
   };
   writeFileSync(join(folder, "langgraph.json"), JSON.stringify(config));
   return { folder, remove: () => rmSync(folder, { recursive: true, force: true }) };
