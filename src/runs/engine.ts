@@ -180,6 +180,8 @@ export class RunEngine {
     if (reason === "rollback") {
       // Its records go at once; whatever the graph still does has nowhere to go.
       run.stop(reason);
+      // It may be stopping for another reason already.
+      run.stopReason = reason;
       this.#ledger.rolledBack(run.record, run.journal);
       const json = withInterrupts(this.#options.values.json(run.threadId), undefined);
       this.#leave(run, { status: "interrupted", json });

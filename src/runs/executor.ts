@@ -84,9 +84,12 @@ interface Watch {
 async function hasNoNext({ record, checkpoints }: Execution, graph: RunnableGraph | undefined): Promise<boolean> {
   const { thread_id, run_id } = record.run;
   if (graph === undefined || checkpoints.get(thread_id, "")?.record.d !== run_id) return false;
-  // A channel of the user's own may fail.
-  const state = await graph.getState({ configurable: { thread_id } }).catch(() => undefined);
-  return state?.next.length === 0;
+  try {
+    return (await graph.getState({ configurable: { thread_id } })).next.length === 0;
+  } catch {
+    // A channel of the user's own may fail.
+    return false;
+  }
 }
 
 async function stream(execution: Execution, watch: Watch): Promise<ExecutionEnd> {

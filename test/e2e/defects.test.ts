@@ -228,7 +228,8 @@ describe("§8.18: protocol v2", () => {
     const [question] = Object.values((await client.threads.get(thread_id)).interrupts).flat();
     const answered = await command(url, thread_id, "input.respond", { interrupt_id: question!.id, response: "yes" });
     expect(answered).toMatchObject({ type: "success" });
-    await expect.poll(async () => (await client.threads.get(thread_id)).status).toBe("idle");
+    const [resumed] = await client.runs.list(thread_id, { limit: 1 });
+    await client.runs.join(thread_id, resumed!.run_id);
     expect((await client.threads.getState(thread_id)).values).toMatchObject({
       log: ["planned tea", 'answer "yes"', "did tea"],
     });

@@ -4,11 +4,11 @@ import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { ApiDocument } from "./support/document.ts";
 import { DEADLINE_MS } from "./support/fuzz-http.ts";
-import { Health } from "./support/fuzz-health.ts";
+import { faultsToldBy, Health } from "./support/fuzz-health.ts";
 import { fuzzProject, fuzzWorld, type At } from "./support/fuzz-world.ts";
 import { useGates } from "./support/gates.ts";
 import { call } from "./support/http.ts";
-import { clientOf, complaints, startTestServer, type TestServer } from "./support/server.ts";
+import { clientOf, startTestServer, type TestServer } from "./support/server.ts";
 
 const gates = useGates();
 const project = fuzzProject();
@@ -157,7 +157,7 @@ test("a body that stops is nobody's fault: the server waits for no more of it, a
     // oxlint-disable-next-line no-await-in-loop -- one after the other
     await Promise.all(withBody().map(chunked));
   }
-  expect(complaints(server.events)).toEqual([]);
+  expect(faultsToldBy(server.events)).toEqual([]);
 });
 
 test("a body that goes on behind its length is another request, and no good one", async () => {
@@ -230,7 +230,7 @@ test("requests whose client hangs up are carried out or not, but end", async () 
     exchange([head("GET /openapi.json HTTP/1.1").repeat(20)], "break"),
   ]);
   await Promise.all(many.flat());
-  expect(complaints(server.events)).toEqual([]);
+  expect(faultsToldBy(server.events)).toEqual([]);
 });
 
 test("an offer of HTTP/2, as Java's client and curl make it, is ignored, and the request is not", async () => {
@@ -273,7 +273,7 @@ test.each([
     expect(status).toBeGreaterThanOrEqual(200);
     expect(status).toBeLessThan(500);
   }
-  expect(complaints(server.events)).toEqual([]);
+  expect(faultsToldBy(server.events)).toEqual([]);
 });
 
 test("HEAD of whatever GET has leaves no stream open", async () => {

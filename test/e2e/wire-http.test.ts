@@ -206,7 +206,7 @@ describe("server-sent events", () => {
     expect(response.headers["cache-control"]).toContain("no-cache");
     const path = response.headers["content-location"]!;
     expect(path).toMatch(new RegExp(`^/threads/${threadId}/runs/[0-9a-f-]{36}$`));
-    expect(response.headers["location"]).toBe(`${path}/stream`);
+    expect(response.headers["location"]).toBe(`${path}/stream?after=-1`);
     const text = (await collect(response.setEncoding("utf8"))).join("");
     const blocks = text.split("\n\n").filter((block) => block !== "" && !block.startsWith(":"));
     expect(blocks).toHaveLength(4);
