@@ -7,6 +7,7 @@ import type { GraphHost } from "../graphs/host.ts";
 import { kindOf } from "../graphs/recognise.ts";
 import { isObject, type Json } from "../resources/json.ts";
 import { AUTH_EVENTS, type Access, type AuthEvent, type Caller, type Granted } from "./access.ts";
+import { callerOf } from "./caller.ts";
 import { compileFilter } from "./filters.ts";
 import { askedFor, mistake, secretsOf, unauthorized } from "./refusals.ts";
 
@@ -162,23 +163,6 @@ export class CustomAuth {
     this.#told = text;
     this.#options.onProblem(diagnostic);
   }
-}
-
-/** A caller by what `authenticate` returned; undefined when that is nobody. */
-function callerOf(answer: unknown): Caller | undefined {
-  const given = typeof answer === "string" ? { identity: answer } : answer;
-  if (!isObject(given)) return undefined;
-  const { identity, permissions } = given;
-  if (typeof identity !== "string" || identity === "") return undefined;
-  const rights = Array.isArray(permissions) ? permissions.filter((one) => typeof one === "string") : [];
-  const user: Json = {
-    ...given,
-    permissions: rights,
-    is_authenticated: given["is_authenticated"] ?? true,
-    display_name: given["display_name"] ?? identity,
-  };
-  // Plain data: it is stored with runs, and reaches the graph the same after a restart.
-  return { identity, permissions: rights, user: JSON.parse(JSON.stringify(user)) as Json };
 }
 
 /** The access of one request. */

@@ -10,6 +10,7 @@ import type { RunJournal } from "../storage/journal.ts";
 import { keys } from "../storage/keys.ts";
 import type { ActiveRun, RunEnd } from "./active.ts";
 import { consequences, type RunFollower, type ThreadBelongings } from "./follower.ts";
+import { refusedCommandWrites } from "./refused-command.ts";
 import { publicRun } from "./request.ts";
 import { interruptsOf } from "./result.ts";
 import { rollbackWrites } from "./rollback.ts";
@@ -96,7 +97,7 @@ export class RunLedger {
       return follow.committed();
     }
     const { thread_id: threadId, run_id } = record.run;
-    const answered = journal?.changedEarlier === false ? [] : checkpoints.forgetUndo(threadId, run_id);
+    const answered = journal?.changedEarlier === false ? [] : this.#answered(record);
     const writes: Write[] = [runs.writeOf(record), { key: keys.queued(run_id), value: undefined }, ...answered];
     writes.push(...follow.writes);
     const thread = threads.find(threadId);
@@ -114,6 +115,13 @@ export class RunLedger {
     const wrote = answered.length > 0 || checkpoints.get(threadId, "")?.record.d === run_id;
     this.#putThread(after, others.length > 0 ? "busy" : status, writes, wrote);
     follow.committed();
+  }
+
+  /** What becomes of that which a run changed at checkpoints of earlier runs: it stays, unless it is what the graph refused. */
+  #answered({ run: { thread_id: threadId, run_id, status } }: RunRecord): Write[] {
+    const { checkpoints } = this.#options;
+    const refused = status === "error" ? refusedCommandWrites(checkpoints, threadId, run_id) : [];
+    return refused.length > 0 ? refused : checkpoints.pending.forgetUndo(threadId, run_id);
   }
 
   /** The end of a run that was asked for with an Idempotency-Key, because nothing else is left of it. */

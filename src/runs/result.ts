@@ -54,7 +54,7 @@ function interruptsAt(
   changes?: ReadonlyMap<string, string | undefined>,
 ): Record<string, InterruptJson[]> {
   const found: Record<string, InterruptJson[]> = {};
-  const writes = checkpoints.writes(threadId, "", id, changes);
+  const writes = checkpoints.pending.at(threadId, "", id, changes);
   // A task that was resumed and has finished waits no more.
   const finished = new Set(writes.filter(({ index }) => index >= 0).map(({ taskId }) => taskId));
   for (const write of writes) {

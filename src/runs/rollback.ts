@@ -19,7 +19,7 @@ export function rollbackWrites(
   runId: string,
   journal: RunJournal | undefined,
 ): Write[] {
-  const writes: Write[] = journal?.changedEarlier === false ? [] : checkpoints.undo(threadId, runId);
+  const writes: Write[] = journal?.changedEarlier === false ? [] : checkpoints.pending.undo(threadId, runId);
   const remove = (range: { start: string; end: string }): void => {
     for (const [key] of checkpoints.db.range(range)) writes.push({ key, value: undefined });
   };

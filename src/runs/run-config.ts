@@ -119,7 +119,7 @@ function answer(resume: unknown, checkpoints: CheckpointStore, threadId: string)
   return ids.length === 0 ? resume : Object.fromEntries(ids.map((id) => [id, resume]));
 }
 
-/** `{node, input}` objects among the targets of `goto` become LangGraph's Send. */
+/** `{node, input}` objects among the targets of `goto` become LangGraph's Send, whose own JSON (RemoteGraph sends it) has `args` for `input`. */
 function sends(goto: unknown, runtime: LangGraphRuntime, { nodes }: RunnableGraph): unknown {
   const Send = runtime.langgraph["Send"] as new (node: string, args: unknown) => unknown;
   const check = (node: string, known: boolean): string => {
@@ -129,7 +129,7 @@ function sends(goto: unknown, runtime: LangGraphRuntime, { nodes }: RunnableGrap
   };
   const one = (target: unknown): unknown =>
     isObject(target)
-      ? new Send(check(String(target["node"]), false), target["input"])
+      ? new Send(check(String(target["node"]), false), target["input"] ?? target["args"])
       : check(String(target), target === "__end__");
   return Array.isArray(goto) ? goto.map(one) : one(goto);
 }

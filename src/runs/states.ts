@@ -7,6 +7,7 @@ import { withOffset } from "../ids.ts";
 import { contains, type Json } from "../resources/json.ts";
 import type { ThreadRecord } from "../resources/threads.ts";
 import type { StoredCheckpoint } from "../storage/checkpoints.ts";
+import { NULL_TASK } from "../storage/pending-writes.ts";
 import { boundTo } from "./state-graph.ts";
 import { taskJson } from "./state-json.ts";
 import { StateUpdates, type StateUpdateOptions } from "./state-updates.ts";
@@ -15,8 +16,6 @@ export interface StatesOptions extends StateUpdateOptions {
   readonly isBusy: (threadId: string) => boolean;
 }
 
-/** Task id under which LangGraph keeps writes that belong to no task. */
-const NULL_TASK = "00000000-0000-0000-0000-000000000000";
 /** Characters of ready states that are kept. */
 const CACHE_CHARS = 4 * 1024 * 1024;
 /** History entries that are made in one go before others get their turn. */
@@ -140,7 +139,7 @@ export class ThreadStates {
     const asStored = (): string => this.#compose(checkpoints.valuesJson(stored), undefined, stored, "[]");
     if (graph === undefined) return asStored();
     const { codec } = await this.#options.kit();
-    const writes = checkpoints.writes(threadId, ns, id);
+    const writes = checkpoints.pending.at(threadId, ns, id);
     // Writes that change values, and subgraphs, need the live state.
     const applied = writes.some((write) => write.index >= 0 && (options.latest || write.taskId === NULL_TASK));
     const live = applied || options.subgraphs || ns !== "" || checkpoints.context(threadId, record).opaque === true;

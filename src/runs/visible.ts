@@ -1,6 +1,6 @@
 // Which channels of a graph make up the `values` of its states, and what those show that were never written.
 import type { RunnableGraph } from "../graphs/types.ts";
-import type { CheckpointContext } from "../storage/checkpoints.ts";
+import type { CheckpointContext } from "../storage/checkpoint-contexts.ts";
 import type { Codec } from "../storage/codec.ts";
 
 type Visible = Omit<CheckpointContext, "metadata">;

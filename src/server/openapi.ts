@@ -31,6 +31,7 @@ const ERRORS: Readonly<Record<number, string>> = {
   413: "The body is too large.",
   422: "Part of the request is missing or not as it must be; `detail` names it.",
   426: "It takes a WebSocket.",
+  429: "There are too many of these for now.",
 };
 
 const PARAMETERS: Readonly<Record<string, string>> = {

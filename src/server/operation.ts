@@ -81,7 +81,7 @@ export interface Operation<Body extends z.ZodType = z.ZodType, Query extends z.Z
   /** By status: successes, and errors whose body is not just `{"detail"}`. */
   readonly answers: Readonly<Record<number, Answer>>;
   /** Statuses of errors that the operation may answer with, beside those of a request that does not fit. */
-  readonly errors?: readonly (400 | 404 | 409 | 413 | 422 | 426)[];
+  readonly errors?: readonly (400 | 404 | 409 | 413 | 422 | 426 | 429)[];
 }
 
 export type Handler<Body extends z.ZodType = z.ZodType, Query extends z.ZodType = z.ZodType> = (

@@ -1,26 +1,15 @@
 // Checkpoints as plain data: reading, writing, listing, and the JSON of a state, without LangGraph and without live objects.
 // saver.ts puts LangGraph's interface on top of this.
-import { createHash } from "node:crypto";
 import { LRUCache } from "lru-cache";
+import { CheckpointContexts, type CheckpointContext } from "./checkpoint-contexts.ts";
 import { packCheckpoint, unpackCheckpoint, type CheckpointRecord } from "./checkpoint-record.ts";
 import { wireOf } from "./codec.ts";
 import type { BufferedDatabase } from "./buffered.ts";
 import { prefixRange, type Write } from "./database.ts";
 import type { RunJournal } from "./journal.ts";
-import { dec, decId, enc, keys, lastId } from "./keys.ts";
+import { dec, decId, keys, lastId } from "./keys.ts";
+import { PendingWrites } from "./pending-writes.ts";
 import { ValueLog, type PlacedValue, type ValueRef } from "./value-log.ts";
-
-/** What many checkpoints share: those of one run, and mostly those of all runs of a thread. */
-export interface CheckpointContext {
-  /** Metadata of the run but for its id and attempt, merged under LangGraph's own in what clients see. */
-  readonly metadata: Record<string, unknown>;
-  /** Names of the channels that make up `values`; one name when the state is not an object; null when unknown. */
-  readonly visible: readonly string[] | string | null;
-  /** The JSON of visible channels that show a value before they are written. */
-  readonly defaults?: Readonly<Record<string, string>>;
-  /** Values cannot be put together from stored JSON (the graph has delta channels). */
-  readonly opaque?: boolean;
-}
 
 /** A stored checkpoint with its place. */
 export interface StoredCheckpoint {
@@ -30,14 +19,6 @@ export interface StoredCheckpoint {
   readonly record: CheckpointRecord;
 }
 
-/** One pending write. Negative indexes are LangGraph's special channels, which may be overwritten. */
-export interface StoredWrite {
-  readonly taskId: string;
-  readonly index: number;
-  readonly channel: string;
-  readonly stored: string;
-}
-
 /** A checkpoint to store. */
 export interface NewCheckpoint extends Omit<CheckpointRecord, "r"> {
   /** Values of the channels that changed since the parent. */
@@ -45,9 +26,6 @@ export interface NewCheckpoint extends Omit<CheckpointRecord, "r"> {
   /** Channels that kept a value that is stored already. */
   readonly kept: Readonly<Record<string, ValueRef>>;
 }
-
-/** Contexts of one thread that are kept in memory. */
-const MAX_CONTEXTS = 100;
 
 interface Newest {
   newest: StoredCheckpoint | null;
@@ -60,8 +38,8 @@ export class CheckpointStore {
   readonly values: ValueLog;
   /** The newest checkpoint of the root graph on the threads that were used last; null where there is none. */
   readonly #newest: Map<string, Newest> | LRUCache<string, Newest>;
-  /** Contexts of the threads that were used last, by thread and id. */
-  readonly #contexts: Map<string, Map<string, CheckpointContext>> | LRUCache<string, Map<string, CheckpointContext>>;
+  readonly contexts: CheckpointContexts;
+  readonly pending: PendingWrites;
   readonly #listeners = new Set<(threadId: string) => void>();
 
   /** @param transient the store lives as long as one run, so that its caches need no bounds. */
@@ -69,7 +47,11 @@ export class CheckpointStore {
     this.db = db;
     this.#newest = transient ? new Map() : new LRUCache({ max: 500 });
     this.values = new ValueLog(db, !transient);
-    this.#contexts = transient ? new Map() : new LRUCache({ max: 500 });
+    this.contexts = new CheckpointContexts(db, transient);
+    this.pending = new PendingWrites(db, {
+      writerOf: (threadId, ns, id) => this.get(threadId, ns, id)?.record.d,
+      onChange: (threadId) => this.#changed(threadId),
+    });
   }
 
   /** Calls `listener` after anything of a thread's checkpoints changed; for caches. */
@@ -170,117 +152,15 @@ export class CheckpointStore {
     return undefined;
   }
 
-  /** Pending writes at a checkpoint, by task and index. */
-  writes(threadId: string, ns: string, id: string, changes?: ReadonlyMap<string, string | undefined>): StoredWrite[] {
-    const prefix = keys.writesOf(threadId, ns, id);
-    const found: StoredWrite[] = [];
-    for (const [key, stored] of this.db.range(prefixRange(prefix))) {
-      const text = changes?.has(key) === true ? changes.get(key) : stored;
-      if (text === undefined) continue;
-      for (const write of parseWrites(lastId(key), text)) found.push(write);
-    }
-    return found;
-  }
-
-  /** Adds the writes of one task: regular ones stay as they were first stored, special ones (index < 0) are replaced. */
-  putWrites(
-    threadId: string,
-    ns: string,
-    id: string,
-    taskId: string,
-    writes: readonly StoredWrite[],
-    runId?: string,
-    journal?: RunJournal,
-  ): void {
-    if (writes.length === 0) return;
-    const key = keys.writes(threadId, ns, id, taskId);
-    const before = this.db.get(key);
-    let all = writes;
-    if (before !== undefined) {
-      const merged = new Map(parseWrites(taskId, before).map((write) => [write.index, write]));
-      for (const write of writes) if (write.index < 0 || !merged.has(write.index)) merged.set(write.index, write);
-      all = [...merged.values()];
-    }
-    const text = all.map((write) => `${write.index}\t${enclose(write.channel)}\t${write.stored}`).join("\n");
-    if (text === before) return;
-    const undo = this.#undoOf({ threadId, ns, id, taskId }, before, runId);
-    if (journal !== undefined && undo.length > 0) journal.changedEarlier = true;
-    this.db.writeSoon([{ key, value: text }, ...undo]);
-    this.#changed(threadId);
-  }
-
-  /**
-   * What a run found at a checkpoint of an earlier run, when it answers interrupts there: rolling the run back puts that back.
-   * Kept once per record, as it was before the run's first change.
-   */
-  #undoOf(
-    { threadId, ns, id, taskId }: { threadId: string; ns: string; id: string; taskId: string },
-    before: string | undefined,
-    runId: string | undefined,
-  ): Write[] {
-    if (runId === undefined || this.get(threadId, ns, id)?.record.d === runId) return [];
-    const key = keys.undo(threadId, runId, ns, id, taskId);
-    return this.db.get(key) === undefined ? [{ key, value: before ?? "" }] : [];
-  }
-
-  /** The changes that put back what a run changed at checkpoints of earlier runs. */
-  undo(threadId: string, runId: string): Write[] {
-    const prefix = keys.undoOf(threadId, runId);
-    const writes: Write[] = [];
-    for (const [key, before] of this.db.range(prefixRange(prefix))) {
-      const [ns = "", id = "", taskId = ""] = key.slice(prefix.length).split("/");
-      const changed = keys.writes(threadId, dec(ns), decId(id), decId(taskId));
-      writes.push({ key: changed, value: before === "" ? undefined : before }, { key, value: undefined });
-    }
-    return writes;
-  }
-
-  /** The changes that forget what a run changed, when it has ended. */
-  forgetUndo(threadId: string, runId: string): Write[] {
-    return Array.from(this.db.range(prefixRange(keys.undoOf(threadId, runId))), ([key]) => ({ key, value: undefined }));
-  }
-
   /** The context of a checkpoint; an empty one when it has none. */
   context(threadId: string, { x: contextId }: CheckpointRecord): CheckpointContext {
-    return (contextId === undefined ? undefined : this.#findContext(threadId, contextId)) ?? EMPTY_CONTEXT;
+    return (contextId === undefined ? undefined : this.contexts.find(threadId, contextId)) ?? EMPTY_CONTEXT;
   }
 
   /** The metadata of a checkpoint as clients see it. */
   metadata({ threadId, record }: StoredCheckpoint): Record<string, unknown> {
     const run = record.d === undefined ? {} : { run_id: record.d, run_attempt: record.a ?? 1 };
     return { ...this.context(threadId, record).metadata, ...run, ...record.m };
-  }
-
-  #findContext(threadId: string, contextId: string): CheckpointContext | undefined {
-    const known = this.#contexts.get(threadId)?.get(contextId);
-    if (known !== undefined) return known;
-    const text = this.db.get(keys.context(threadId, contextId));
-    if (text === undefined) return undefined;
-    const context = JSON.parse(text) as CheckpointContext;
-    this.#rememberContext(threadId, contextId, context);
-    return context;
-  }
-
-  #rememberContext(threadId: string, contextId: string, context: CheckpointContext): void {
-    let known = this.#contexts.get(threadId);
-    // A thread may have many contexts, when its runs have metadata of their own; the newest are read most.
-    if (known === undefined || known.size >= MAX_CONTEXTS) this.#contexts.set(threadId, (known = new Map()));
-    known.set(contextId, context);
-  }
-
-  /**
-   * The id of a context, which is stored with the next commit if it is not yet.
-   * @param journal of the run whose checkpoints have it.
-   */
-  contextId(threadId: string, context: CheckpointContext, journal?: RunJournal): string {
-    const text = JSON.stringify(context);
-    const id = createHash("sha1").update(text).digest("base64url").slice(0, 12);
-    if (this.#findContext(threadId, id) === undefined) {
-      this.db.writeSoon([{ key: keys.context(threadId, id), value: text }]);
-      this.#rememberContext(threadId, id, context);
-      journal?.contexts.push(id);
-    }
-    return id;
   }
 
   /** The JSON of a state's `values`, joined from stored JSON. */
@@ -318,7 +198,7 @@ export class CheckpointStore {
     const newest = this.get(threadId, "");
     if (newest === undefined) return;
     const opaque = this.context(threadId, newest.record).opaque === true;
-    if (!opaque && !this.writes(threadId, "", newest.id).some(({ index }) => index >= 0)) return;
+    if (!opaque && !this.pending.at(threadId, "", newest.id).some(({ index }) => index >= 0)) return;
     this.db.writeSoon([{ key: keys.shownValues(threadId), value: newest.id + json }]);
     this.#changed(threadId);
   }
@@ -346,31 +226,14 @@ export class CheckpointStore {
   rest(threadId: string): void {
     if (!this.values.rest(threadId)) return;
     this.#newest.delete(threadId);
-    this.#contexts.delete(threadId);
+    this.contexts.forget(threadId);
   }
 
   /** Forgets what is in memory of a thread whose keys were deleted. */
   forget(threadId: string): void {
-    this.#contexts.delete(threadId);
+    this.contexts.forget(threadId);
     this.#newest.delete(threadId);
     this.values.forget(threadId);
     this.#changed(threadId);
   }
-}
-
-/** Channel names go into a line that is split at tabs; they come from graphs and, in commands, from clients. */
-const enclose = (channel: string): string => (/^[\w:+-]*$/.test(channel) ? channel : enc(channel));
-const disclose = (text: string): string => (text.includes("%") ? decodeURIComponent(text) : text);
-
-function parseWrites(taskId: string, text: string): StoredWrite[] {
-  return text.split("\n").map((line) => {
-    const first = line.indexOf("\t");
-    const second = line.indexOf("\t", first + 1);
-    return {
-      taskId,
-      index: Number(line.slice(0, first)),
-      channel: disclose(line.slice(first + 1, second)),
-      stored: line.slice(second + 1),
-    };
-  });
 }

@@ -10,7 +10,9 @@ import type {
 } from "@langchain/langgraph-checkpoint";
 import type { RunnableConfig } from "@langchain/core/runnables";
 import type { LangGraphRuntime } from "../graphs/types.ts";
-import type { CheckpointContext, CheckpointStore, StoredCheckpoint, StoredWrite } from "./checkpoints.ts";
+import type { CheckpointContext } from "./checkpoint-contexts.ts";
+import type { CheckpointStore, StoredCheckpoint } from "./checkpoints.ts";
+import type { StoredWrite } from "./pending-writes.ts";
 import { packList, type Codec } from "./codec.ts";
 import type { RunJournal } from "./journal.ts";
 import { isLongList, type PlacedValue, type ValueRef } from "./value-log.ts";
@@ -180,7 +182,8 @@ export function saverFactory(runtime: Pick<LangGraphRuntime, "checkpoint">): Sav
         ready.push({ ...write, stored: typeof write.stored === "string" ? write.stored : await write.stored });
       }
       this.#check();
-      this.#store.putWrites(threadId, ns, id, taskId, ready, this.#writer?.run?.id, this.#journalOf(threadId));
+      const place = { threadId, ns, id, taskId };
+      this.#store.pending.put(place, ready, this.#writer?.run?.id, this.#journalOf(threadId));
     }
 
     async deleteThread(threadId: string): Promise<void> {
@@ -201,7 +204,7 @@ export function saverFactory(runtime: Pick<LangGraphRuntime, "checkpoint">): Sav
     #mark(threadId: string): { d?: string; a?: number; x?: string } {
       if (this.#writer === undefined) return {};
       const { run, context } = this.#writer;
-      this.#contextId ??= this.#store.contextId(threadId, context, this.#journalOf(threadId));
+      this.#contextId ??= this.#store.contexts.idOf(threadId, context, this.#journalOf(threadId));
       const x = this.#contextId;
       if (run === undefined) return { x };
       return run.attempt === 1 ? { d: run.id, x } : { d: run.id, a: run.attempt, x };
@@ -266,7 +269,7 @@ export function saverFactory(runtime: Pick<LangGraphRuntime, "checkpoint">): Sav
 
     async #writes(threadId: string, ns: string, id: string): Promise<[string, string, unknown][]> {
       const found: [string, string, unknown][] = [];
-      for (const write of this.#store.writes(threadId, ns, id)) {
+      for (const write of this.#store.pending.at(threadId, ns, id)) {
         const value = this.#codec.revive(write.stored);
         found.push([write.taskId, write.channel, value instanceof Promise ? await value : value]);
       }

@@ -22,7 +22,11 @@ const bob = (method: string, path: string, body?: unknown, headers: Record<strin
 const RUN = { assistant_id: "whoami", input: {} };
 
 describe("A2A", () => {
-  const PUSH = { url: "http://127.0.0.1:1/push", id: "config" };
+  /** Where tasks tell of themselves: a gate that is always open. */
+  const push = (): { url: string; id: string } => {
+    gates.open("push");
+    return { url: gates.url("push"), id: "config" };
+  };
   const said = (more: object): object => ({
     message: { role: "user", messageId: crypto.randomUUID(), parts: [{ data: {} }], ...more },
   });
@@ -34,7 +38,7 @@ describe("A2A", () => {
     "tasks/get": ({ id }) => ({ id }),
     "tasks/cancel": ({ id }) => ({ id }),
     "tasks/resubscribe": ({ id }) => ({ id }),
-    "tasks/pushNotificationConfig/set": ({ id }) => ({ taskId: id, pushNotificationConfig: { ...PUSH, id: "new" } }),
+    "tasks/pushNotificationConfig/set": ({ id }) => ({ taskId: id, pushNotificationConfig: { ...push(), id: "new" } }),
     "tasks/pushNotificationConfig/get": ({ id }) => ({ id }),
     "tasks/pushNotificationConfig/list": ({ id }) => ({ id }),
     "tasks/pushNotificationConfig/delete": ({ id }) => ({ id, pushNotificationConfigId: "config" }),
@@ -43,7 +47,7 @@ describe("A2A", () => {
     GetTask: ({ id }) => ({ id }),
     CancelTask: ({ id }) => ({ id }),
     SubscribeToTask: ({ id }) => ({ id }),
-    CreateTaskPushNotificationConfig: ({ id }) => ({ taskId: id, ...PUSH, id: "new" }),
+    CreateTaskPushNotificationConfig: ({ id }) => ({ taskId: id, ...push(), id: "new" }),
     GetTaskPushNotificationConfig: ({ id }) => ({ taskId: id, id: "config" }),
     ListTaskPushNotificationConfigs: ({ id }) => ({ taskId: id }),
     DeleteTaskPushNotificationConfig: ({ id }) => ({ taskId: id, id: "config" }),
@@ -63,7 +67,7 @@ describe("A2A", () => {
       messageId: crypto.randomUUID(),
       parts: [{ kind: "data", data: { gate: gates.url(gate) } }],
     };
-    const configuration = { blocking: false, pushNotificationConfig: PUSH };
+    const configuration = { blocking: false, pushNotificationConfig: push() };
     const { result } = answerOf(await ask(ADA, "message/send", { message, configuration }));
     await gates.entered(gate);
     return { ...(result as Task), gate };
@@ -96,6 +100,7 @@ describe("A2A", () => {
       body: rpc("tasks/resubscribe", { id: task.id }),
     });
     expect(JSON.stringify(await ended.all())).toContain('"state":"completed"');
+    await world.arrived();
   });
 
   test("lists show one's own tasks", async () => {

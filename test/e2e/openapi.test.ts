@@ -212,7 +212,9 @@ describe.each(operations)("$name", (operation) => {
   });
 
   test("fails as documented", async () => {
-    for (const status of document.statuses(name).filter((each) => !isSuccess(each))) {
+    // It takes a million keys: see test/resources/idempotency.test.ts, which has them with fewer.
+    const unreachable = new Set([429]);
+    for (const status of document.statuses(name).filter((each) => !isSuccess(each) && !unreachable.has(each))) {
       // oxlint-disable-next-line no-await-in-loop -- one after the other
       const request = await provoke(operation, status);
       expect(request, `the row has a request for ${status}`).toBeDefined();

@@ -1,5 +1,5 @@
 // LangGraph's own RemoteGraph as the client: a served graph that is used like a local one.
-import { Annotation, Command, END, MemorySaver, START, StateGraph } from "@langchain/langgraph";
+import { Annotation, Command, END, MemorySaver, Send, START, StateGraph } from "@langchain/langgraph";
 import { RemoteGraph } from "@langchain/langgraph/remote";
 import { describe, expect, test } from "vitest";
 import { collect } from "./support/http.ts";
@@ -214,6 +214,15 @@ describe("interrupts", () => {
     const values = (await graph.invoke(command, config)) as { topic: string; log: string[] };
     expect(values.topic).toBe("cocoa");
     expect(values.log).toEqual(expect.arrayContaining(["planned tea", 'answer "yes"', "skipped cocoa", "did cocoa"]));
+  });
+
+  test("with a goto that brings its own input", async () => {
+    const graph = remote("approval");
+    const config = onThread();
+    await graph.invoke({ topic: "tea" }, config).catch(() => undefined);
+    const command = new Command({ goto: [new Send("skip", { topic: "water" })] });
+    await graph.invoke(command, config).catch(() => undefined);
+    expect((await graph.getState(config)).values).toMatchObject({ log: ["planned tea", "skipped water"] });
   });
 
   test("before a node", async () => {

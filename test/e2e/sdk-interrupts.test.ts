@@ -267,6 +267,25 @@ describe("commands that cannot be followed", () => {
     expect(values.log).toEqual(["planned tea", 'answer "yes"', "did tea"]);
   });
 
+  test("an update that the graph's reducer refuses fails its own run and no later one", async () => {
+    const threadId = await newThread();
+    const said = (content: string, type = "human"): { messages: object[] } => ({ messages: [{ type, content }] });
+    await server.client.runs.wait(threadId, "echo", { input: said("one") });
+    const { values: before } = await stateOf(threadId);
+    const refused = said("x", "nobody");
+    for (const request of [{ command: { update: refused } }, { input: refused }]) {
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      const values = await server.client.runs.wait(threadId, "echo", { ...request, raiseError: false });
+      expect(values).toHaveProperty("__error__");
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      expect((await stateOf(threadId)).values).toEqual(before);
+    }
+    const { messages } = (await server.client.runs.wait(threadId, "echo", { input: said("two") })) as {
+      messages: { content: string }[];
+    };
+    expect(messages.map(({ content }) => content)).toEqual(["one", "echo: one", "two", "echo: two"]);
+  });
+
   test("an answer to an interrupt that is not there leaves those that are", async () => {
     const threadId = await asked();
     const values = await wait(threadId, "approval", { command: { resume: { ["0".repeat(32)]: "yes" } } });

@@ -36,19 +36,12 @@ function setUp() {
       ["messages", { parts: [...list], live: [] }],
       ["text", { stored: JSON.stringify(`text ${number}`.padEnd(300, ".")) }],
     ]);
-    const x = store.contextId(THREAD, context, journal);
+    const x = store.contexts.idOf(THREAD, context, journal);
     const p = ns === "" ? parent : undefined;
     const record = { v: 4, ts: "", cv: {}, vs: {}, m: { step: number }, d: run, x, ...(p === undefined ? {} : { p }) };
     store.put(THREAD, ns, id, { ...record, changed, kept: {} }, journal);
-    store.putWrites(
-      THREAD,
-      ns,
-      id,
-      idOf(number + 500),
-      [{ taskId: "", index: 0, channel: "a", stored: "1" }],
-      run,
-      journal,
-    );
+    const place = { threadId: THREAD, ns, id, taskId: idOf(number + 500) };
+    store.pending.put(place, [{ taskId: "", index: 0, channel: "a", stored: "1" }], run, journal);
     if (ns === "") parent = id;
     return id;
   };
@@ -72,15 +65,8 @@ test.each([true, false])("nothing is left of a run, and nothing else goes (with 
   put(9, runOf(2), journal, "sub");
   put(10, runOf(2), journal, "other");
   // At a checkpoint of the earlier run, too.
-  store.putWrites(
-    THREAD,
-    "",
-    idOf(5),
-    idOf(900),
-    [{ taskId: "", index: -4, channel: "b", stored: "2" }],
-    runOf(2),
-    journal,
-  );
+  const place = { threadId: THREAD, ns: "", id: idOf(5), taskId: idOf(900) };
+  store.pending.put(place, [{ taskId: "", index: -4, channel: "b", stored: "2" }], runOf(2), journal);
   db.write(rollbackWrites(store, THREAD, runOf(2), withJournal ? journal : undefined));
   expect(everything()).toEqual(before);
 });

@@ -77,7 +77,7 @@ export function createRunRoutes(route: Route, services: Services): void {
       headers: IDEMPOTENCY_KEY,
       body: runBody,
       answers: { 200: success },
-      errors: [404, 409],
+      errors: [404, 409, 429],
     });
 
     const background = ["start a run in the background", "a run without a thread, in the background"] as const;

@@ -1,5 +1,6 @@
 // Two users of one server (test/fixtures/auth-project), and what one of them has there: records of every kind, made anew for every test,
 // and a picture of all of them, so that a test sees whether anything was changed.
+import { vi } from "vitest";
 import type { Gates } from "./gates.ts";
 import { call, type Answer, type Sent } from "./http.ts";
 
@@ -85,8 +86,19 @@ export class AuthWorld {
       webhook: this.gates.url(hook),
     });
     await this.gates.entered(hook);
-    const found = (await this.ada("GET", `/internal/webhooks?run_id=${String(run_id)}`)).json as Made[];
+    const path = `/internal/webhooks?run_id=${String(run_id)}`;
+    await this.arrived(path);
+    const found = (await this.ada("GET", path)).json as Made[];
     return found[0]!["delivery_id"] as string;
+  }
+
+  /** Resolves when no delivery is under way, so that none changes by itself between two pictures. */
+  async arrived(path = "/internal/webhooks?limit=1000"): Promise<void> {
+    await vi.waitFor(async () => {
+      const deliveries = (await this.ada("GET", path)).json as Made[];
+      const waiting = deliveries.filter(({ status }) => status !== "delivered");
+      if (waiting.length > 0) throw new Error(`not delivered: ${JSON.stringify(waiting)}`);
+    }, 10_000);
   }
 
   /** An item of the store. */
