@@ -1,16 +1,18 @@
 import { defineConfig } from "vitest/config";
+import { buildFolder, srcFromBuild } from "./test/build.ts";
 
 export default defineConfig({
+  plugins: [srcFromBuild],
   test: {
     include: ["test/**/*.test.ts"],
     exclude: ["test/fixtures/**", "**/node_modules/**"],
+    globalSetup: "test/build.ts",
     // The checkpointer validation suite of LangGraph expects the test functions as globals.
     globals: true,
     testTimeout: 30_000,
     hookTimeout: 30_000,
     pool: "forks",
-    // The server starts a file of src/ in a process of its own.
-    env: { NODE_OPTIONS: `--import=${new URL("test/typescript-child.mjs", import.meta.url).href}` },
+    env: { AGENT_SERVER_TEST_BUILD: buildFolder },
     maxWorkers: 2,
   },
 });

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
 import { etagOf } from "./etag.ts";
 
-const SCRIPT = new URL("../../dist/docs/scalar.js.gz", import.meta.url);
+const SCRIPT = new URL("../docs/scalar.js.gz", import.meta.url);
 
 /** The page's script. */
 export interface Script {

@@ -75,7 +75,8 @@ export const connectionLimits = (maxBodyBytes: number): ConnectionLimits => ({
   headersMs: 30_000,
   idleMs: 60_000,
   requestMs: 60_000 + Math.ceil(maxBodyBytes / SLOWEST_UPLOAD) * 1000,
-  keepAliveMs: 5000,
+  // Longer than clients keep theirs (4 or 5 seconds): a server that closes first does so while the next request is on its way.
+  keepAliveMs: 65_000,
   // Far above what a machine's own clients open, and below what file descriptors are there for.
   connections: 10_000,
 });

@@ -1,13 +1,13 @@
 // `agent-server check`: everything that is wrong with a project at once, and nothing that its code does reaches the command itself.
 import { chmodSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { hostedWarnings } from "../../src/cli/check/hosted.ts";
 import type { CheckReport } from "../../src/cli/check/report.ts";
 import { inspectConfig } from "../../src/config/load.ts";
 import type { Diagnostic } from "../../src/config/types.ts";
 import { asNobody } from "../config/project.ts";
-import { type BuiltPackage, buildPackage, start } from "./helpers/built.ts";
+import { start } from "./helpers/built.ts";
 import { call, finish } from "./helpers/io.ts";
 import { folderWith, projectWith } from "./helpers/project.ts";
 
@@ -25,15 +25,9 @@ const GOOD = { graphs: { agent: "./src/agent.js:graph" } };
 
 const config = (value: object): Record<string, string> => ({ "langgraph.json": JSON.stringify(value, null, 2) });
 
-let built: BuiltPackage;
-beforeAll(() => {
-  built = buildPackage();
-});
-afterAll(() => built.remove());
-
 /** Runs the built command: what it starts for the project's code is what users get. */
 async function run(cwd: string, args: readonly string[], env: Record<string, string> = {}) {
-  const child = start(built, ["check", ...args], { cwd, env });
+  const child = start(["check", ...args], { cwd, env });
   return { code: await child.ended, ...child.output };
 }
 

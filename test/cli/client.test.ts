@@ -136,11 +136,11 @@ describe("talking to a server", () => {
     const quiet = await finish(["threads", "ls", "--url", url], { tty: true, env: { NO_COLOR: "1" } });
     expect(quiet.code).toBe(1);
     expect(quiet.stderr).toMatch(/^error: TypeError: .*\nThis is a bug in agent-server\./);
-    expect(quiet.stderr).not.toContain("show.ts");
+    expect(quiet.stderr).not.toContain("show.js");
     const loud = await finish(["threads", "ls", "--url", url], {
       tty: true,
       env: { NO_COLOR: "1", AGENT_SERVER_DEBUG: "1" },
     });
-    expect(loud.stderr).toContain("show.ts");
+    expect(loud.stderr).toContain("show.js");
   });
 });

@@ -4,14 +4,14 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSyn
 import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import type { Finding } from "../../src/cli/doctor/finding.ts";
 import { checkNode } from "../../src/cli/doctor/packages.ts";
 import { version } from "../../src/cli/package.ts";
 import { startServer } from "../../src/server/start.ts";
 import { keys } from "../../src/storage/keys.ts";
 import { lmdbDatabase } from "../../src/storage/lmdb-driver.ts";
-import { type BuiltPackage, buildPackage, cleanEnv } from "./helpers/built.ts";
+import { cleanEnv, built } from "./helpers/built.ts";
 import { closedPort } from "./helpers/http.ts";
 import { call, finish, testProcess } from "./helpers/io.ts";
 import { addTemplate, folderWith, projectWith, serve } from "./helpers/project.ts";
@@ -328,12 +328,9 @@ describe("data", () => {
 });
 
 describe.skipIf(process.platform === "win32")("the built package", () => {
-  let built: BuiltPackage;
   beforeAll(() => {
-    built = buildPackage();
     chmodSync(built.folder, 0o755);
   });
-  afterAll(() => built.remove());
 
   it("ends by itself, and fails where it must not write", async () => {
     const cwd = project();

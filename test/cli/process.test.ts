@@ -5,21 +5,15 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { Client } from "@langchain/langgraph-sdk";
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
-import { type BuiltPackage, buildPackage, type Child, cleanEnv, installInto, start } from "./helpers/built.ts";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { type Child, cleanEnv, installInto, start, built } from "./helpers/built.ts";
 import { json, scripted } from "./helpers/http.ts";
 import { addTemplate, folderWith } from "./helpers/project.ts";
-
-let built: BuiltPackage;
-beforeAll(() => {
-  built = buildPackage();
-});
-afterAll(() => built.remove());
 
 /** A project with the built package installed; its graph comes from a template. */
 function project(template?: string): string {
   const cwd = folderWith();
-  installInto(cwd, built);
+  installInto(cwd);
   if (template === undefined) return cwd;
   addTemplate(cwd, template);
   writeFileSync(join(cwd, "langgraph.json"), JSON.stringify({ graphs: { [template]: `./src/graph.ts:graph` } }));
@@ -27,7 +21,7 @@ function project(template?: string): string {
 }
 
 function dev(cwd: string, args: readonly string[] = [], env: Record<string, string> = {}): Child {
-  const child = start(built, ["dev", ...args], { cwd, env: { NO_COLOR: "1", AGENT_SERVER_PORT: "0", ...env } });
+  const child = start(["dev", ...args], { cwd, env: { NO_COLOR: "1", AGENT_SERVER_PORT: "0", ...env } });
   onTestFinished(async () => {
     child.process.kill("SIGKILL");
     await child.ended;
@@ -38,7 +32,7 @@ function dev(cwd: string, args: readonly string[] = [], env: Record<string, stri
 const urlOf = async (child: Child): Promise<string> => (await child.seen(/^ {2}url +(http\S+)$/m))[1] ?? "";
 
 async function execute(args: readonly string[], cwd: string, env: Record<string, string> = {}) {
-  const child = start(built, args, { cwd, env });
+  const child = start(args, { cwd, env });
   return { code: await child.ended, ...child.output };
 }
 
@@ -209,7 +203,7 @@ describe("templates", () => {
   it.each(["echo", "agent"])("%s passes its own test", async (template) => {
     const cwd = folderWith();
     expect((await execute(["init", ".", "--template", template], cwd)).code).toBe(0);
-    installInto(cwd, built);
+    installInto(cwd);
     const tested = spawnSync(process.execPath, ["--test"], { cwd, env: cleanEnv(), encoding: "utf8" });
     expect(tested.status, tested.stdout + tested.stderr).toBe(0);
     expect(tested.stdout).toMatch(/^# pass [1-9]/m);
@@ -242,7 +236,7 @@ describe("a pipe and a terminal", () => {
         );
       },
     });
-    const child = start(built, ["threads", "ls", "--url", url], { cwd: "/" });
+    const child = start(["threads", "ls", "--url", url], { cwd: "/" });
     child.process.stdout.destroy();
     answer();
     expect({ code: await child.ended, stderr: child.output.stderr }).toEqual({ code: 0, stderr: "" });

@@ -1,13 +1,11 @@
 // Tasks survive the server: killed while they work, while they wait, and with notifications that have not been sent.
 import { rmSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { buildPackage, type BuiltPackage } from "../cli/helpers/built.ts";
 import { A2A_PROJECT, Agent, messageId, said03, said1, type Wire } from "./support/a2a.ts";
 import { startGates, type Gates } from "./support/gates.ts";
 import { startReceiver, type Hook, type Receiver } from "./support/receiver.ts";
 import { startCli, temporaryFolder, type CliServer } from "./support/server.ts";
 
-let built: BuiltPackage;
 let gates: Gates;
 let receiver: Receiver;
 let server: CliServer;
@@ -15,7 +13,7 @@ const dataDir = temporaryFolder();
 const kit = new Agent(() => server.url, "kit");
 
 const start = async (): Promise<void> => {
-  server = await startCli({ built, cwd: A2A_PROJECT, dataDir });
+  server = await startCli({ cwd: A2A_PROJECT, dataDir });
 };
 const crash = async (): Promise<void> => {
   await server.kill("SIGKILL");
@@ -23,7 +21,6 @@ const crash = async (): Promise<void> => {
 };
 
 beforeAll(async () => {
-  built = buildPackage();
   gates = await startGates();
   receiver = await startReceiver();
   await start();
@@ -32,7 +29,6 @@ afterAll(async () => {
   await server.kill("SIGKILL");
   await gates.close();
   await receiver.close();
-  built.remove();
   rmSync(dataDir, { recursive: true, force: true });
 });
 

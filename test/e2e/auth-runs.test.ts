@@ -4,7 +4,6 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { TestClock } from "../../src/clock.ts";
-import { type BuiltPackage, buildPackage } from "../cli/helpers/built.ts";
 import { ADA, AuthWorld, BOB } from "./support/auth-world.ts";
 import { startGates, useGates } from "./support/gates.ts";
 import { type Answer, call, frames } from "./support/http.ts";
@@ -223,17 +222,12 @@ describe("crons", () => {
 });
 
 describe("a crash", () => {
-  let built: BuiltPackage;
-  beforeAll(async () => {
-    built = await buildPackage();
-  });
-
   test("does not make runs somebody else's", async () => {
     const dataDir = temporaryFolder();
     onTestFinished(() => rmSync(dataDir, { recursive: true, force: true }));
     const own = await startGates();
     onTestFinished(() => own.close());
-    const first = await startCli({ built, cwd: PROJECT, dataDir });
+    const first = await startCli({ cwd: PROJECT, dataDir });
     onTestFinished(() => void first.child.process.kill("SIGKILL"));
     const ask = (
       url: string,
@@ -251,7 +245,7 @@ describe("a crash", () => {
     own.open("deadly");
     expect(await first.child.ended).toBe("SIGKILL");
 
-    const second = await startCli({ built, cwd: PROJECT, dataDir });
+    const second = await startCli({ cwd: PROJECT, dataDir });
     onTestFinished(() => void second.child.process.kill("SIGKILL"));
     expect((await ask(second.url, BOB, "GET", `${path}/${run_id}/join`)).status).toBe(404);
     expect((await ask(second.url, ADA, "GET", `${path}/${run_id}/join`)).json).toMatchObject(BY_ADA);

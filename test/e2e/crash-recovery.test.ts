@@ -7,7 +7,7 @@ import type { RunRecord } from "../../src/resources/runs.ts";
 import type { ThreadRecord } from "../../src/resources/threads.ts";
 import { keys } from "../../src/storage/keys.ts";
 import { openStorage } from "../../src/storage/open.ts";
-import { type BuiltPackage, buildPackage, start } from "../cli/helpers/built.ts";
+import { start } from "../cli/helpers/built.ts";
 import { useGates } from "./support/gates.ts";
 import { frames } from "./support/http.ts";
 import { clientOf, type CliServer, startCli, startTestServer, temporaryFolder } from "./support/server.ts";
@@ -19,12 +19,6 @@ const gates = useGates();
 const refuse = (trouble: unknown): never => {
   throw new Error(JSON.stringify(trouble));
 };
-
-let built: BuiltPackage;
-beforeAll(() => {
-  built = buildPackage();
-});
-afterAll(() => built.remove());
 
 const linesOf = (file: string): string[] => readFileSync(file, "utf8").trimEnd().split("\n");
 const allSteps = (name: string): string[] => [1, 2, 3, 4, 5].map((step) => `${name}:${step}`);
@@ -41,7 +35,7 @@ describe("one SIGKILL", () => {
   let streamBroke: unknown;
 
   beforeAll(async () => {
-    const first = await startCli({ built, cwd: PROJECT, dataDir });
+    const first = await startCli({ cwd: PROJECT, dataDir });
     client = clientOf(first.url);
     for (const name of ["walk", "queue", "approval"] as const)
       threads[name] = (await client.threads.create()).thread_id;
@@ -59,7 +53,7 @@ describe("one SIGKILL", () => {
     expect(await first.kill("SIGKILL")).toBe("SIGKILL");
     streamBroke = await reading;
 
-    second = await startCli({ built, cwd: PROJECT, dataDir });
+    second = await startCli({ cwd: PROJECT, dataDir });
     client = clientOf(second.url);
   });
   afterAll(async () => {
@@ -132,7 +126,7 @@ describe("one SIGKILL", () => {
 test("a run that kills the server every time is given up behind the third attempt", async () => {
   const dataDir = temporaryFolder();
   const file = join(dataDir, "effects.txt");
-  const first = await startCli({ built, cwd: PROJECT, dataDir });
+  const first = await startCli({ cwd: PROJECT, dataDir });
   let client = clientOf(first.url);
   const begin = async (thread: string, graph: string, input: Record<string, unknown>): Promise<string> =>
     (await client.runs.create(thread, graph, { input: { file, ...input } })).run_id;
@@ -147,9 +141,9 @@ test("a run that kills the server every time is given up behind the third attemp
   expect(await first.child.ended).toBe("SIGKILL");
   const args = ["dev", "--port", "0", "--no-reload", "--data-dir", dataDir];
   for (const attempt of [2, 3])
-    expect([attempt, await start(built, args, { cwd: PROJECT }).ended]).toEqual([attempt, "SIGKILL"]);
+    expect([attempt, await start(args, { cwd: PROJECT }).ended]).toEqual([attempt, "SIGKILL"]);
 
-  const last = await startCli({ built, cwd: PROJECT, dataDir });
+  const last = await startCli({ cwd: PROJECT, dataDir });
   onTestFinished(async () => {
     await last.kill("SIGKILL");
     rmSync(dataDir, { recursive: true, force: true });

@@ -2,8 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { rmSync } from "node:fs";
 import NodeWebSocket from "crossws/websocket";
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
-import { buildPackage, type BuiltPackage } from "../cli/helpers/built.ts";
+import { expect, onTestFinished, test } from "vitest";
 import { useGates } from "./support/gates.ts";
 import { collect } from "./support/http.ts";
 import { command, events, isBeginning, isEnd, PROTOCOL_PROJECT, type ProtocolEvent } from "./support/protocol.ts";
@@ -13,12 +12,6 @@ import { clientOf, startCli, startTestServer, temporaryFolder, useServer } from 
 const server = useServer({ cwd: PROTOCOL_PROJECT });
 const gates = useGates();
 const go = { messages: [{ role: "user", content: "go" }] };
-
-let built: BuiltPackage;
-beforeAll(() => {
-  built = buildPackage();
-});
-afterAll(() => built.remove());
 
 test("a client whose connection is cut in the middle of a run misses nothing and gets nothing twice", async () => {
   const proxy = await startProxy(server.url);
@@ -92,7 +85,7 @@ test("a thread that waits is answered after a restart, and the numbers of its ev
 test("a run that the server was killed in goes on as it was begun, and tells of itself", async () => {
   const dataDir = temporaryFolder();
   onTestFinished(() => rmSync(dataDir, { recursive: true, force: true }));
-  const first = await startCli({ built, cwd: PROTOCOL_PROJECT, dataDir });
+  const first = await startCli({ cwd: PROTOCOL_PROJECT, dataDir });
   const threadId = randomUUID();
   const before = await events(first.url, threadId);
   const input = { ...go, gate: gates.url("killed") };
@@ -101,7 +94,7 @@ test("a run that the server was killed in goes on as it was begun, and tells of 
   const begun = await before.until((event) => JSON.stringify(event).includes('"three "'));
   expect(await first.kill("SIGKILL")).toBe("SIGKILL");
 
-  const second = await startCli({ built, cwd: PROTOCOL_PROJECT, dataDir });
+  const second = await startCli({ cwd: PROTOCOL_PROJECT, dataDir });
   onTestFinished(async () => void (await second.kill("SIGKILL")));
   await gates.entered("killed", 2);
   const after = await events(second.url, threadId);

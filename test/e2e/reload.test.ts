@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Client } from "@langchain/langgraph-sdk";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type BuiltPackage, buildPackage, type Child, installInto, start } from "../cli/helpers/built.ts";
+import { type Child, installInto, start } from "../cli/helpers/built.ts";
 import { useGates } from "./support/gates.ts";
 import { frames } from "./support/http.ts";
 import { clientOf, temporaryFolder } from "./support/server.ts";
@@ -30,13 +30,12 @@ export const graph = new StateGraph(State)
 const word = (text: string): string => `export const word = "${text}";\n`;
 
 const gates = useGates();
-let built: BuiltPackage;
 let project: string;
 const children: Child[] = [];
 
 /** Starts a server for the project and waits until its graphs are loaded. */
 async function dev(...args: string[]): Promise<{ child: Child; url: string; client: Client }> {
-  const child = start(built, ["dev", "--port", "0", ...args], { cwd: project, env: { NO_COLOR: "1" } });
+  const child = start(["dev", "--port", "0", ...args], { cwd: project, env: { NO_COLOR: "1" } });
   children.push(child);
   const [, url] = await child.seen(/url\s+(http:\/\/\S+)[\s\S]*ready in/);
   return { child, url: url!, client: clientOf(url!) };
@@ -45,9 +44,8 @@ async function dev(...args: string[]): Promise<{ child: Child; url: string; clie
 const save = (path: string, text: string): void => writeFileSync(join(project, path), text);
 
 beforeAll(() => {
-  built = buildPackage();
   project = temporaryFolder();
-  installInto(project, built);
+  installInto(project);
   mkdirSync(join(project, "src"));
   save("src/talk.ts", GRAPH);
   save("src/word.ts", word("one"));
@@ -60,7 +58,6 @@ afterAll(async () => {
     await child.ended;
   }
   rmSync(project, { recursive: true, force: true });
-  built.remove();
 });
 
 describe("one process", () => {

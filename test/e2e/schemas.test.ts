@@ -1,15 +1,8 @@
 // Schemas from TypeScript types at the real command line: the process that reads types is started from the build, and what it read is kept.
 import { readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
-import { type BuiltPackage, buildPackage } from "../cli/helpers/built.ts";
+import { expect, onTestFinished, test } from "vitest";
 import { clientOf, startCli, temporaryFolder } from "./support/server.ts";
-
-let built: BuiltPackage;
-beforeAll(() => {
-  built = buildPackage();
-});
-afterAll(() => built.remove());
 
 const properties = { ask: { type: "boolean" }, log: { type: "array", items: { type: "string" } } };
 
@@ -21,7 +14,7 @@ test(
     onTestFinished(() => rmSync(dataDir, { recursive: true, force: true }));
     const kept = (): string[] => readdirSync(join(dataDir, "schemas"));
     const ask = async (): Promise<unknown> => {
-      const server = await startCli({ built, dataDir });
+      const server = await startCli({ dataDir });
       onTestFinished(async () => {
         await server.kill("SIGKILL");
       });

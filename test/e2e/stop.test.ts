@@ -3,20 +3,13 @@
 import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { Client } from "@langchain/langgraph-sdk";
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
-import { type BuiltPackage, buildPackage } from "../cli/helpers/built.ts";
+import { expect, onTestFinished, test } from "vitest";
 import { useGates } from "./support/gates.ts";
 import { call, collect, type Frame, frames } from "./support/http.ts";
 import { clientOf, type CliServer, startCli, temporaryFolder } from "./support/server.ts";
 
 const PROJECT = join(import.meta.dirname, "..", "fixtures", "crash-project");
 const gates = useGates();
-
-let built: BuiltPackage;
-beforeAll(() => {
-  built = buildPackage();
-});
-afterAll(() => built.remove());
 
 /** A data folder, and how to start a server on it; both go with the test. */
 function place(): { dataDir: string; up(port?: number): Promise<CliServer> } {
@@ -27,7 +20,7 @@ function place(): { dataDir: string; up(port?: number): Promise<CliServer> } {
     rmSync(dataDir, { recursive: true, force: true });
   });
   const up = async (port = 0): Promise<CliServer> => {
-    const server = await startCli({ built, cwd: PROJECT, dataDir, port, env: { NO_COLOR: "1" } });
+    const server = await startCli({ cwd: PROJECT, dataDir, port, env: { NO_COLOR: "1" } });
     servers.push(server);
     return server;
   };

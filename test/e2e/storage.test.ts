@@ -4,7 +4,7 @@ import { cpSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writ
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { openStorage } from "../../src/storage/open.ts";
-import { type BuiltPackage, buildPackage, type Child, installInto, start } from "../cli/helpers/built.ts";
+import { type Child, installInto, start } from "../cli/helpers/built.ts";
 import { seeded } from "../storage/seeded.ts";
 import { useGates } from "./support/gates.ts";
 import { clientOf, PROJECT as GRAPHS, startTestServer, temporaryFolder } from "./support/server.ts";
@@ -17,12 +17,6 @@ const refuse = (trouble: unknown): never => {
   throw new Error(JSON.stringify(trouble));
 };
 
-let built: BuiltPackage;
-beforeAll(() => {
-  built = buildPackage();
-});
-afterAll(() => built.remove());
-
 /** A temporary folder that goes with the test. */
 function folder(): string {
   const path = temporaryFolder();
@@ -32,7 +26,7 @@ function folder(): string {
 
 /** `agent-server dev`, killed with the test. */
 function dev(cwd: string, args: readonly string[] = []): Child {
-  const child = start(built, ["dev", "--port", "0", "--no-reload", ...args], { cwd, env: { NO_COLOR: "1" } });
+  const child = start(["dev", "--port", "0", "--no-reload", ...args], { cwd, env: { NO_COLOR: "1" } });
   onTestFinished(async () => {
     child.process.kill("SIGKILL");
     await child.ended;
@@ -150,7 +144,7 @@ describe("a damaged data file", () => {
 test("one server per folder: the second is refused, and a killed one's place is taken", async () => {
   const project = folder();
   cpSync(PROJECT, project, { recursive: true });
-  installInto(project, built);
+  installInto(project);
   writeFileSync(join(project, ".gitignore"), "dist\n");
   const dataDir = join(project, ".agent-server");
   const record = (): unknown => JSON.parse(readFileSync(join(dataDir, "server.json"), "utf8"));
@@ -188,7 +182,7 @@ test("one server per folder: the second is refused, and a killed one's place is 
 test("--data-dir puts the state elsewhere, --no-persist nowhere", async () => {
   const project = folder();
   cpSync(PROJECT, project, { recursive: true });
-  installInto(project, built);
+  installInto(project);
   const before = filesBelow(project);
   const messages = [{ role: "user", content: "hello" }];
 

@@ -5,7 +5,6 @@ import type { Client } from "@langchain/langgraph-sdk";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { TestClock } from "../../src/clock.ts";
 import { openStorage } from "../../src/storage/open.ts";
-import { type BuiltPackage, buildPackage } from "../cli/helpers/built.ts";
 import { useGates } from "./support/gates.ts";
 import { collect, type Frame, frames, type FrameStream } from "./support/http.ts";
 import { clientOf, type CliServer, startCli, startTestServer, temporaryFolder } from "./support/server.ts";
@@ -55,7 +54,6 @@ async function storedEvents(dataDir: string): Promise<[events: number, logs: num
 
 describe("a SIGKILL in the middle of runs", () => {
   const dataDir = temporaryFolder();
-  let built: BuiltPackage;
   let server: CliServer;
   let client: Client;
   const thread: Record<"streamed" | "silent" | "ended" | "plain", string> = {
@@ -76,14 +74,13 @@ describe("a SIGKILL in the middle of runs", () => {
   /** Every one of them halts at station 1 when the server dies; what they say at it, they say again. */
   const halted = [{ at: 0 }, ...behind(0), { at: 1 }];
 
-  const start = (port = 0): Promise<CliServer> => startCli({ built, cwd: PROJECT, dataDir, port });
+  const start = (port = 0): Promise<CliServer> => startCli({ cwd: PROJECT, dataDir, port });
   const stream = (path: string, lastEventId?: string, query = ""): Promise<FrameStream> =>
     frames(server.url, "GET", `${path}/stream${query}`, {
       headers: lastEventId === undefined ? {} : { "last-event-id": lastEventId },
     });
 
   beforeAll(async () => {
-    built = buildPackage();
     server = await start();
     client = clientOf(server.url);
     for (const name of ["streamed", "silent", "ended", "plain"] as const)
@@ -117,7 +114,6 @@ describe("a SIGKILL in the middle of runs", () => {
   });
   afterAll(async () => {
     await server?.kill("SIGKILL");
-    built?.remove();
     rmSync(dataDir, { recursive: true, force: true });
   });
 

@@ -1,21 +1,29 @@
-import { expect, test, vi } from "vitest";
+// A system that has no file watches left.
+import fs from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { graphSource, hostOf, project, reply } from "./project.ts";
 
-const watched = vi.hoisted((): { paths: string[] } => ({ paths: [] }));
-vi.mock("node:fs", async (importOriginal) => ({
-  ...(await importOriginal<typeof import("node:fs")>()),
-  watch(path: string) {
-    watched.paths.push(path);
+const watched: string[] = [];
+const { watch } = fs;
+beforeAll(() => {
+  fs.watch = ((path: string) => {
+    watched.push(path);
     throw Object.assign(new Error("System limit for number of file watchers reached"), { code: "ENOSPC" });
-  },
-}));
+  }) as unknown as typeof watch;
+  syncBuiltinESMExports();
+});
+afterAll(() => {
+  fs.watch = watch;
+  syncBuiltinESMExports();
+});
 
 test("a system without free watches serves the graphs and says once that saves go unseen", async () => {
   const files = project({ "a/graph.ts": graphSource("'served'"), "b/graph.ts": graphSource("2") });
   const tested = hostOf(files.config({ agent: "a/graph.ts:graph", other: "b/graph.ts:graph" }), { reload: true });
   await tested.host.start();
   expect(await reply(tested)).toBe("served");
-  expect(watched.paths).toEqual(expect.arrayContaining([files.path("a"), files.path("b")]));
+  expect(watched).toEqual(expect.arrayContaining([files.path("a"), files.path("b")]));
   const folder = files.path("a");
   expect(tested.events.filter(({ type }) => type === "warning")).toEqual([
     {
@@ -26,10 +34,10 @@ test("a system without free watches serves the graphs and says once that saves g
 });
 
 test("without reload nothing is watched", async () => {
-  watched.paths.length = 0;
+  watched.length = 0;
   const files = project({ "graph.ts": graphSource("'served'") });
   const tested = hostOf(files.config({ agent: "graph.ts:graph" }));
   await tested.host.start();
   expect(await reply(tested)).toBe("served");
-  expect(watched.paths).toEqual([]);
+  expect(watched).toEqual([]);
 });

@@ -1,52 +1,19 @@
-// The command line as users get it: built from the sources of this moment into a folder of its own, so that a test never runs
-// an old dist/ and never disturbs the one of the developer.
-import { type ChildProcessByStdio, spawn, spawnSync } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
-import { dirname, join } from "node:path";
+// The command line as users get it: built from the sources of this moment into a folder of its own, once per test run (test/build.ts), so
+// that a test never runs an old dist/ and never disturbs the one of the developer.
+import { type ChildProcessByStdio, spawn } from "node:child_process";
+import { mkdirSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
 import type { Readable } from "node:stream";
-import { createRequire } from "node:module";
 
 const root = join(import.meta.dirname, "..", "..", "..");
+const folder = process.env["AGENT_SERVER_TEST_BUILD"]!;
 
-/** A built copy of the package. */
-export interface BuiltPackage {
-  /** Its root folder. */
-  readonly folder: string;
-  readonly bin: string;
-  remove(): void;
-}
+/** The built copy of the package: its root folder, and the file of its command. */
+export const built = { folder, bin: join(folder, "bin", "agent-server.js") } as const;
 
-/** Builds the package; takes about half a second. */
-export function buildPackage(): BuiltPackage {
-  const cache = join(root, "node_modules", ".cache");
-  mkdirSync(cache, { recursive: true });
-  const folder = mkdtempSync(join(cache, "agent-server-"));
-  const tsc = join(dirname(createRequire(import.meta.url).resolve("typescript/package.json")), "bin", "tsc");
-  // Types are checked by `npm run typecheck`; here only the JavaScript counts.
-  const args = [
-    tsc,
-    "-p",
-    join(root, "tsconfig.json"),
-    "--noCheck",
-    "--declaration",
-    "false",
-    "--outDir",
-    join(folder, "dist"),
-  ];
-  const built = spawnSync(process.execPath, args, { encoding: "utf8" });
-  if (built.status !== 0) throw new Error(`tsc failed:\n${built.stdout}${built.stderr}`);
-  for (const name of ["bin", "templates", "package.json"])
-    cpSync(join(root, name), join(folder, name), { recursive: true });
-  return {
-    folder,
-    bin: join(folder, "bin", "agent-server.js"),
-    remove: () => rmSync(folder, { recursive: true, force: true }),
-  };
-}
-
-/** Makes `folder` a project that has the built package and LangGraph installed. */
-export function installInto(folder: string, built: BuiltPackage): void {
-  const modules = join(folder, "node_modules");
+/** Makes a folder a project that has the built package and LangGraph installed. */
+export function installInto(project: string): void {
+  const modules = join(project, "node_modules");
   mkdirSync(modules, { recursive: true });
   symlinkSync(join(root, "node_modules", "@langchain"), join(modules, "@langchain"));
   symlinkSync(built.folder, join(modules, "agent-server"));
@@ -68,11 +35,7 @@ export interface Child {
 }
 
 /** Starts the built command line. */
-export function start(
-  built: BuiltPackage,
-  args: readonly string[],
-  options: { cwd: string; env?: Record<string, string> },
-): Child {
+export function start(args: readonly string[], options: { cwd: string; env?: Record<string, string> }): Child {
   const child = spawn(process.execPath, [built.bin, ...args], {
     cwd: options.cwd,
     env: cleanEnv(options.env),

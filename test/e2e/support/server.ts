@@ -8,7 +8,7 @@ import { afterAll, afterEach, beforeAll, expect } from "vitest";
 import type { Timers } from "../../../src/clock.ts";
 import { startServer } from "../../../src/server/start.ts";
 import type { RunningServer, ServerEvent } from "../../../src/server/types.ts";
-import { type BuiltPackage, type Child, start } from "../../cli/helpers/built.ts";
+import { type Child, start } from "../../cli/helpers/built.ts";
 
 /** The project whose graphs the tests know: test/fixtures/project. */
 export const PROJECT = join(import.meta.dirname, "..", "..", "fixtures", "project");
@@ -149,8 +149,6 @@ export function useServer(choices: ServerChoices = {}): FileServer {
 
 /** What a test may choose about a server in a process of its own. */
 export interface CliChoices {
-  /** The build to run: `buildPackage()` of test/cli/helpers/built.ts, made once per file. */
-  readonly built: BuiltPackage;
   /** Folder of the project; the fixture project by default. */
   readonly cwd?: string;
   /** Folder of the state. The caller's, because it outlives the process. */
@@ -175,9 +173,8 @@ export interface CliServer {
  * Starts `agent-server dev` and waits for the line that says that it is ready.
  * @throws Error with the output when the process ends before.
  */
-export async function startCli({ built, cwd, dataDir, port = 0, args = [], env }: CliChoices): Promise<CliServer> {
+export async function startCli({ cwd, dataDir, port = 0, args = [], env }: CliChoices): Promise<CliServer> {
   const child = start(
-    built,
     ["dev", "--host", "127.0.0.1", "--port", String(port), "--data-dir", dataDir, "--no-reload", ...args],
     { cwd: cwd ?? PROJECT, ...(env === undefined ? {} : { env }) },
   );
