@@ -1,60 +1,47 @@
-// Lets a message do its work: it begins a task, answers one that waits, or joins one that is under way. Everything between looking at the task
-// and storing it with its run happens in one go, so that no other message comes between.
-import { isUuid } from "../ids.ts";
-import { RPC, RpcFailure } from "../json-rpc.ts";
+// Lets a message do what was planned. Everything between looking at the task and storing it with its run happens in one go, so that no other
+// message comes between; where auth handlers are asked, the task is looked at again behind them.
+import { isDeepStrictEqual } from "node:util";
 import { ApiError } from "../errors.ts";
-import type { Json } from "../resources/json.ts";
+import type { Assistants } from "../resources/assistants.ts";
 import type { RunRecord } from "../resources/runs.ts";
-import type { InterruptJson, Threads } from "../resources/threads.ts";
+import type { Threads } from "../resources/threads.ts";
 import type { ActiveRun } from "../runs/active.ts";
+import { admitRun, type Admitted } from "../runs/admission.ts";
 import type { RunEngine } from "../runs/engine.ts";
-import type { Admitted } from "../runs/admission.ts";
 import { runBody, runRequest } from "../runs/run-body.ts";
-import type { Write } from "../storage/database.ts";
 import { A2AFailure, taskNotFound } from "./errors.ts";
-import { humanMessage, inputOf, resumeOf, type InputShape } from "./input.ts";
-import { isTerminal, type Addressed, type Message, type Part, type SendRequest, type TaskStatus } from "./model.ts";
+import { parse } from "./generation.ts";
+import type { Message, Part, TaskStatus } from "./model.ts";
+import { invalid, MAX_RUNS, type Plan, type Prepared, type TaskPlans } from "./plan.ts";
 import { seesContext } from "./rights.ts";
 import type { TaskEnds } from "./settle.ts";
+import type { TaskStates } from "./states.ts";
 import type { Exchange, TaskRecord, Tasks } from "./tasks.ts";
 import { now } from "./times.ts";
 import type { TaskViews } from "./views.ts";
 
-/** Runs that a task remembers. */
-const MAX_RUNS = 100;
 /** Answers that a task remembers. */
 const MAX_EXCHANGES = 50;
-/** Where notifications of one task go. */
-export const MAX_PUSH = 20;
+/** How often the auth handlers are asked anew because what they were asked about has changed meanwhile. */
+const MAX_TRIES = 3;
 
 export interface BeginOptions {
   readonly tasks: Tasks;
+  readonly plans: TaskPlans;
+  readonly states: TaskStates;
   readonly views: TaskViews;
   readonly ends: TaskEnds;
   readonly threads: Threads;
+  readonly assistants: Assistants;
   readonly engine: () => RunEngine;
+  /** @throws ApiError when a webhook must not be sent there. */
+  readonly checkUrl: (url: string) => Promise<void>;
 }
 
-/** A message that was found to be in order. */
-export interface Prepared extends Addressed {
-  readonly send: SendRequest;
-  readonly shape: InputShape;
-  /** The context of a first message that names none. */
-  readonly freshContext: string;
-  /** What the auth handlers have made of it; undefined when there are none. */
-  readonly admitted: Admitted | undefined;
-}
+/** What its sender does next. */
+export type Caller = "stream" | "wait" | "background";
 
-/** A task with the run that a message has made. */
-export interface Begun {
-  readonly task: TaskRecord;
-  readonly run: ActiveRun;
-}
-
-/** What a run is asked to do. */
-type Work = { readonly input: unknown } | { readonly command: Json };
-
-const invalid = (message: string): RpcFailure => new RpcFailure(RPC.invalidParams, message);
+type RunBody = Admitted["body"];
 
 export class TaskBegin {
   readonly #options: BeginOptions;
@@ -63,174 +50,132 @@ export class TaskBegin {
     this.#options = options;
   }
 
-  /** @param caller what its sender does next. @throws RpcFailure */
-  begin(prepared: Prepared, caller: "stream" | "wait" | "background"): Begun {
-    const { message, finished } = prepared.send;
-    const found = message.taskId === undefined ? undefined : this.find(message.taskId, prepared);
-    if (found === undefined) return this.#first(prepared, message.contextId ?? prepared.freshContext, caller);
-    const { task, status } = found;
-    if (message.contextId !== undefined && message.contextId.toLowerCase() !== task.contextId) {
-      throw invalid(
-        `Invalid params: task ${task.id} does not belong to the context ${message.contextId.slice(0, 100)}`,
-      );
+  /** Begins what a message asks for. @throws RpcFailure; ApiError 403, or what an auth handler throws. */
+  async begin(prepared: Prepared, caller: Caller): Promise<TaskRecord> {
+    const { plans } = this.#options;
+    const { access, hidden } = prepared;
+    let plan = plans.plan(prepared);
+    if (access === undefined)
+      return this.#run(prepared, plan, { body: bodyOf(prepared, plan, caller), grants: { hidden } }, caller);
+    for (let tries = 0; tries < MAX_TRIES; tries++) {
+      const body = bodyOf(prepared, plan, caller);
+      const admitted = await admitRun(this.#options, access, plan.contextId, body, hidden);
+      const { thread } = admitted.grants.mayUse ?? {};
+      const { task } = plan.now ?? {};
+      if (task !== undefined && !seesContext(this.#options.threads, thread, plan.contextId))
+        throw taskNotFound(task.id);
+      if (admitted.body.webhook !== undefined) await this.#options.checkUrl(admitted.body.webhook);
+      const asked = plan;
+      plan = plans.plan(prepared);
+      if (isSame(asked, plan)) return this.#run(prepared, plan, admitted, caller);
     }
-    if (status.state === "input-required") return this.#answer(prepared, task, status, caller);
-    if (!isTerminal(status.state)) return this.#join(prepared, task, caller);
-    if (finished === "restart") return this.#first(prepared, task.contextId, caller);
-    const text = `Task ${task.id} has ended (${status.state}) and takes no more messages; send the contextId alone to go on with the conversation`;
-    throw new A2AFailure("UNSUPPORTED_OPERATION", text, { taskId: task.id });
+    const text = "The conversation goes on too fast for this message: send it again";
+    throw new A2AFailure("UNSUPPORTED_OPERATION", text);
   }
 
-  /** A task and what it is now. @throws A2AFailure -32001 also for those of other agents and owners. */
-  find(
-    id: string,
-    { assistant, owner, rights }: Addressed,
-  ): { readonly task: TaskRecord; readonly status: TaskStatus } {
-    const task = this.#options.tasks.find(id);
-    const status = task === undefined ? undefined : this.#options.views.status(task);
-    if (
-      task === undefined ||
-      status === undefined ||
-      task.assistantId !== assistant.assistant_id ||
-      task.owner !== owner
-    ) {
-      throw taskNotFound(id);
-    }
-    if (!seesContext(this.#options.threads, rights, task.contextId)) throw taskNotFound(id);
-    return { task, status };
-  }
-
-  #first({ send, assistant, shape, owner, admitted }: Prepared, contextId: string, caller: Caller): Begun {
-    if (!isUuid(contextId))
-      throw invalid(
-        `Failed to create run: Invalid thread ID: contextId must be a UUID, got "${contextId.slice(0, 100)}"`,
-      );
-    const { message } = send;
-    const waiting = this.#options.tasks.waitingIn(contextId.toLowerCase());
-    const aside = waiting === undefined ? undefined : this.#options.ends.superseded(waiting);
-    const make = (record: RunRecord): TaskRecord => ({
-      id: record.run.run_id,
-      contextId: record.run.thread_id,
-      assistantId: assistant.assistant_id,
-      owner,
-      status: { state: "submitted", timestamp: now() },
-      runs: [record.run.run_id],
-      artifacts: [],
-      // A thread without messages does not tell what was said.
-      exchanges: shape.messages ? [] : [exchange(0, { ...message, contextId, taskId: record.run.run_id })],
-      push: send.push === undefined ? [] : [{ ...send.push, id: send.push.id || record.run.run_id }],
-    });
-    const work = { input: inputOf(message, shape) };
-    const begun = this.#run(
-      contextId.toLowerCase(),
-      work,
-      { send, assistant, admitted, caller },
-      undefined,
-      make,
-      aside?.writes,
-    );
-    aside?.committed();
-    return begun;
-  }
-
-  #answer({ send, assistant, admitted }: Prepared, task: TaskRecord, status: TaskStatus, caller: Caller): Begun {
-    const { message } = send;
-    const { contextId } = task;
-    const { threads, engine, views } = this.#options;
-    const thread = threads.find(contextId);
-    if (thread?.status !== "interrupted" || engine().isBusy(contextId)) {
-      const text = `Task ${task.id} cannot be answered now: its context is ${thread?.status ?? "gone"}`;
-      throw new A2AFailure("UNSUPPORTED_OPERATION", text, { taskId: task.id });
-    }
-    const interrupts = Object.values(thread.interrupts).flat();
-    const said = [
-      ...(status.message === undefined ? [] : [status.message]),
-      { ...message, contextId, taskId: task.id },
-    ];
-    const make = (record: RunRecord): TaskRecord => ({
-      ...withPush(task, send),
-      status: { state: "submitted", timestamp: now() },
-      before: status,
-      runs: [...task.runs, record.run.run_id].slice(-MAX_RUNS),
-      exchanges: [...task.exchanges, exchange(views.countMessages(contextId), ...said)].slice(-MAX_EXCHANGES),
-    });
-    return this.#run(contextId, answerOf(message, interrupts), { send, assistant, admitted, caller }, task, make);
-  }
-
-  /** A message to a task that works: its run waits behind the others. */
-  #join({ send, assistant, shape, admitted }: Prepared, task: TaskRecord, caller: Caller): Begun {
-    const make = (record: RunRecord): TaskRecord => ({
-      ...withPush(task, send),
-      runs: [...task.runs, record.run.run_id].slice(-MAX_RUNS),
-    });
-    const work = { input: inputOf(send.message, shape) };
-    return this.#run(task.contextId, work, { send, assistant, admitted, caller }, task, make);
-  }
-
-  #run(
-    contextId: string,
-    work: Work,
-    {
-      send,
-      assistant,
-      admitted,
-      caller,
-    }: Pick<Prepared, "send" | "assistant" | "admitted"> & { readonly caller: Caller },
-    before: TaskRecord | undefined,
-    make: (record: RunRecord) => TaskRecord,
-    more: readonly Write[] = [],
-  ): Begun {
-    const { tasks, engine } = this.#options;
-    const changed = admitted?.body;
-    const body = runBody.parse({
-      assistant_id: assistant.assistant_id,
-      ...("input" in work && changed !== undefined ? { input: changed.input } : work),
-      metadata: changed === undefined ? send.metadata : changed.metadata,
-      context: changed === undefined ? send.context : changed.context,
-      config: changed?.config,
-      // Somebody who waits for the end reads no tokens, and the model need not stream for it.
-      stream_mode: caller === "wait" ? "values" : "messages-tuple",
-      if_not_exists: "create",
-    });
+  #run(prepared: Prepared, plan: Plan, { body, grants }: Admitted, caller: Caller): TaskRecord {
+    const { tasks, engine, ends } = this.#options;
+    const before = plan.now?.task;
+    const waiting = plan.kind === "first" ? tasks.waitingIn(plan.contextId) : undefined;
+    const aside = waiting === undefined ? undefined : ends.superseded(waiting);
     let task: TaskRecord | undefined;
+    let run: ActiveRun;
     try {
-      const run = engine().create(
-        contextId,
+      run = engine().create(
+        plan.contextId,
         {
-          ...runRequest(body),
-          ...admitted?.grants,
+          ...runRequest({ ...body, stream_mode: modeFor(caller) }),
+          ...grants,
           task: before?.id ?? true,
-          alongside(record) {
-            task = make(record);
-            return [...more, ...tasks.writesOf(task, before)];
+          alongside: (record) => {
+            task = this.#task(prepared, plan, record);
+            return [...(aside?.writes ?? []), ...tasks.writesOf(task, before)];
           },
         },
         caller,
       );
-      tasks.committed(task!);
-      return { task: task!, run };
     } catch (error) {
       if (error instanceof ApiError) throw invalid(`Failed to create run: ${error.detail}`);
       throw error;
     }
+    tasks.committed(task!);
+    aside?.committed();
+    void this.#left(task!.id, run);
+    return task!;
+  }
+
+  /** Looks at a task when a run of it is gone: of one that was taken back nobody else tells. */
+  async #left(id: string, run: ActiveRun): Promise<void> {
+    await run.ended;
+    try {
+      this.#options.states.find(id);
+    } catch {
+      // The storage fails; whoever looks next will find it.
+    }
+  }
+
+  /** The task as it is with a new run. */
+  #task({ assistant, owner, shape }: Prepared, plan: Plan, { run: { run_id, thread_id } }: RunRecord): TaskRecord {
+    const { message } = plan;
+    if (plan.now === undefined) {
+      return {
+        id: run_id,
+        contextId: thread_id,
+        assistantId: assistant.assistant_id,
+        owner,
+        status: { state: "submitted", timestamp: now() },
+        runs: [run_id],
+        artifacts: [],
+        // A thread without messages does not tell what was said.
+        exchanges: shape.messages ? [] : [exchange(0, { ...message, contextId: thread_id, taskId: run_id })],
+        push: plan.push.map((config) => ({ ...config, id: config.id || run_id })),
+      };
+    }
+    const { task, status } = plan.now;
+    const joined = { ...task, push: plan.push, runs: this.#withRun(task, run_id) };
+    return plan.kind === "join" ? joined : this.#answered(joined, status, message, run_id);
+  }
+
+  #answered(task: TaskRecord, before: TaskStatus, message: Message, turn: string): TaskRecord {
+    const { id, contextId } = task;
+    const said = [...(before.message === undefined ? [] : [before.message]), { ...message, contextId, taskId: id }];
+    const at = this.#options.views.countMessages(contextId);
+    return {
+      ...task,
+      status: { state: "submitted", timestamp: now() },
+      before,
+      turn,
+      exchanges: [...task.exchanges, exchange(at, ...said)].slice(-MAX_EXCHANGES),
+    };
+  }
+
+  /** The runs of a task with another one. Those that have ended make place for it. */
+  #withRun(task: TaskRecord, runId: string): readonly string[] {
+    if (task.runs.length < MAX_RUNS) return [...task.runs, runId];
+    const active = new Set(this.#options.states.activeRuns(task).map(({ id }) => id));
+    const oldest = task.runs.findIndex((id) => !active.has(id));
+    return [...task.runs.toSpliced(oldest, 1), runId];
   }
 }
 
-type Caller = "stream" | "wait" | "background";
-
-/** The work of an answer. At a breakpoint there is no question: the graph goes on, and hears what was said if it has messages. */
-function answerOf(message: Message, interrupts: readonly InterruptJson[]): Work {
-  if (interrupts.length > 0) return { command: { resume: resumeOf(message, interrupts) } };
-  const said = message.parts.filter(({ kind }) => kind !== "data");
-  return said.length === 0
-    ? { input: null }
-    : { command: { update: { messages: [humanMessage(message.messageId, said)] } } };
+/** What is to run, as the auth handlers see it. @throws RpcFailure -32602 when its settings are too large. */
+function bodyOf({ send, assistant }: Prepared, { work }: Plan, caller: Caller): RunBody {
+  return parse(runBody, {
+    assistant_id: assistant.assistant_id,
+    ...work,
+    metadata: send.metadata,
+    context: send.context,
+    stream_mode: modeFor(caller),
+    if_not_exists: "create",
+  });
 }
 
-function withPush(task: TaskRecord, { push }: SendRequest): TaskRecord {
-  if (push === undefined) return task;
-  const config = { ...push, id: push.id || task.id };
-  return { ...task, push: [...task.push.filter(({ id }) => id !== config.id), config].slice(-MAX_PUSH) };
+/** Somebody who waits for the end reads no tokens, and the model need not stream for it. */
+const modeFor = (caller: Caller): "values" | "messages-tuple" => (caller === "wait" ? "values" : "messages-tuple");
+
+/** Whether two plans are about the same. */
+function isSame(one: Plan, other: Plan): boolean {
+  return one.kind === other.kind && one.contextId === other.contextId && isDeepStrictEqual(one.work, other.work);
 }
 
 /** What was said, as it is kept: without the bytes of files. */

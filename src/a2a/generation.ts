@@ -3,6 +3,7 @@
 import { z } from "zod";
 import { RPC, RpcFailure } from "../json-rpc.ts";
 import type { Json } from "../resources/json.ts";
+import { FIRST_ONLY } from "../resources/schema.ts";
 import type { CardFacts } from "./card.ts";
 import type { EventChannel } from "./channel.ts";
 import type { Addressed, Task, TaskEvent } from "./model.ts";
@@ -34,7 +35,7 @@ export interface Generation {
 
 /** A method's parameters. @throws RpcFailure -32602 that names what is wrong. */
 export function parse<T extends z.ZodType>(schema: T, params: unknown): z.output<T> {
-  const parsed = schema.safeParse(params);
+  const parsed = schema.safeParse(params, FIRST_ONLY);
   if (parsed.success) return parsed.data;
   const issues = parsed.error.issues
     .slice(0, 5)

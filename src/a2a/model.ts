@@ -1,7 +1,7 @@
 // The task model of A2A as this server has it, once: both generations of the protocol are only other spellings of it (v03/, v1/).
+import type { Access } from "../auth/access.ts";
 import type { Assistant } from "../resources/assistant.ts";
 import type { Json } from "../resources/json.ts";
-import type { TaskRights } from "./rights.ts";
 
 /** States of a task, in the spelling of 0.3. This server never rejects a task and never asks for credentials. */
 export const TASK_STATES = [
@@ -93,7 +93,10 @@ export interface PushConfig {
   readonly id: string;
   readonly url: string;
   readonly token?: string | undefined;
+  /** How the credentials are sent. */
   readonly scheme?: string | undefined;
+  /** All schemes that were given, if `scheme` is one of several: 0.3 has a list. */
+  readonly schemes?: readonly string[] | undefined;
   readonly credentials?: string | undefined;
   readonly generation: string;
 }
@@ -106,7 +109,9 @@ export interface Addressed {
   readonly assistant: Assistant;
   readonly owner: Owner;
   /** What that one may do; everything when absent. */
-  readonly rights?: TaskRights | undefined;
+  readonly access?: Access | undefined;
+  /** Settings for the graph alone, from the headers of the request. */
+  readonly hidden?: Json | undefined;
 }
 
 /** What a message asks for, whatever generation it was written in. */

@@ -17,7 +17,7 @@ export function outcomeOf(
   end: RunEnd,
   { thread, values: left }: { readonly thread: ThreadStatus; readonly values: () => string },
 ): TaskRecord {
-  const { before: _before, ...head } = task;
+  const { before: _before, turn: _turn, ...head } = task;
   const runId = record.run.run_id;
   const stopped = (status: TaskStatus, artifacts: readonly Artifact[], at?: number): TaskRecord => ({
     ...head,
@@ -46,7 +46,7 @@ export function outcomeOf(
 
 /** A task whose question is not open any more, because its conversation went on without an answer. */
 export function superseded(task: TaskRecord): TaskRecord {
-  const { before: _before, ...head } = task;
+  const { before: _before, turn: _turn, ...head } = task;
   const text = "The conversation went on without an answer to what this task asked.";
   return { ...head, status: saying(task, task.runs.at(-1) ?? "", "canceled", [{ kind: "text", text }]), artifacts: [] };
 }

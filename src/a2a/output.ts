@@ -3,6 +3,7 @@ import { isObject, type Json } from "../resources/json.ts";
 import type { InterruptJson } from "../resources/threads.ts";
 import { partsOf } from "./content.ts";
 import type { Artifact, Message, Part } from "./model.ts";
+import { clientId } from "./message-ids.ts";
 import type { Exchange } from "./tasks.ts";
 import { artifactId } from "./times.ts";
 
@@ -99,7 +100,8 @@ export function historyOf(
   let next = 0;
   const aside = (at: number): void => {
     for (; next < exchanges.length && exchanges[next]!.at <= at; next++)
-      history.push(...exchanges[next]!.messages.filter(({ messageId }) => !inThread.has(messageId)));
+      for (const said of exchanges[next]!.messages)
+        if (!inThread.has(said.messageId)) history.push({ ...said, messageId: clientId(said.messageId) });
   };
   for (const [at, message] of messages.entries()) {
     aside(at);
@@ -108,7 +110,7 @@ export function historyOf(
     if (role === undefined || parts.length === 0) continue;
     const { id } = message;
     history.push({
-      messageId: typeof id === "string" ? id : artifactId(contextId, `message ${at}`),
+      messageId: typeof id === "string" ? clientId(id) : artifactId(contextId, `message ${at}`),
       role,
       parts,
       contextId,

@@ -2,10 +2,10 @@
 import { ApiError } from "../errors.ts";
 import { RPC, RpcFailure } from "../json-rpc.ts";
 import type { Threads } from "../resources/threads.ts";
-import { MAX_PUSH } from "./begin.ts";
 import { A2AFailure } from "./errors.ts";
 import type { Addressed, PushConfig } from "./model.ts";
-import { mayChange } from "./rights.ts";
+import { withPush } from "./plan.ts";
+import { admitToTask } from "./rights.ts";
 import type { TaskRecord, Tasks } from "./tasks.ts";
 
 export interface PushOptions {
@@ -15,6 +15,13 @@ export interface PushOptions {
   readonly find: (taskId: string, to: Addressed) => TaskRecord;
   readonly pushes: () => boolean;
   readonly checkUrl: (url: string) => Promise<void>;
+}
+
+/** Which of the configs of a task. */
+export interface PushPage {
+  /** 0 for all. */
+  readonly size: number;
+  readonly token?: string | undefined;
 }
 
 /** A config with the task that it belongs to. */
@@ -57,19 +64,17 @@ export class TaskPushes {
   /** Adds a config, or replaces the one with its id. Without an id it gets the task's. @throws RpcFailure */
   async set(taskId: string, given: PushConfig, to: Addressed): Promise<TaskPush> {
     this.#supported();
-    await mayChange(this.#options.threads, to.rights, this.#options.find(taskId, to));
+    await this.#admitted(taskId, to, "threads:update");
     await this.check(given);
     const task = this.#options.find(taskId, to);
     const config = { ...given, id: given.id || taskId };
-    const others = task.push.filter(({ id }) => id !== config.id);
-    if (others.length >= MAX_PUSH) throw invalid(`a task has at most ${MAX_PUSH} push notification configs`);
-    this.#put(task, [...others, config]);
+    this.#put(task, withPush(task.push, config));
     return { taskId, config };
   }
 
   /** @param id the task's own id when undefined, else the first there is. @throws RpcFailure */
-  get(taskId: string, id: string | undefined, to: Addressed): TaskPush {
-    const configs = this.list(taskId, to);
+  async get(taskId: string, id: string | undefined, to: Addressed): Promise<TaskPush> {
+    const configs = await this.list(taskId, to);
     const found =
       configs.find(({ config }) => config.id === (id ?? taskId)) ?? (id === undefined ? configs[0] : undefined);
     if (found !== undefined) return found;
@@ -77,18 +82,34 @@ export class TaskPushes {
   }
 
   /** @throws RpcFailure */
-  list(taskId: string, to: Addressed): TaskPush[] {
+  async list(taskId: string, to: Addressed): Promise<TaskPush[]> {
     this.#supported();
-    return this.#options.find(taskId, to).push.map((config) => ({ taskId, config }));
+    const { push } = await this.#admitted(taskId, to, "threads:read");
+    return push.map((config) => ({ taskId, config }));
+  }
+
+  /** A page of them. @param token undefined for the first page. @throws RpcFailure -32602 for a token that is none. */
+  async page(taskId: string, { size, token }: PushPage, to: Addressed): Promise<{ configs: TaskPush[]; next: string }> {
+    const all = await this.list(taskId, to);
+    if (token !== undefined && !/^[1-9]\d?$/.test(token)) throw invalid("pageToken is not one of this server");
+    const start = Number(token ?? 0);
+    const end = start + (size === 0 ? all.length : size);
+    return { configs: all.slice(start, end), next: end < all.length ? String(end) : "" };
   }
 
   /** Nothing happens when it is gone already. @throws RpcFailure */
   async delete(taskId: string, id: string, to: Addressed): Promise<void> {
     this.#supported();
-    await mayChange(this.#options.threads, to.rights, this.#options.find(taskId, to));
-    const task = this.#options.find(taskId, to);
+    const task = await this.#admitted(taskId, to, "threads:update");
     const left = task.push.filter((config) => config.id !== id);
     if (left.length < task.push.length) this.#put(task, left);
+  }
+
+  /** The task, if the caller may look at it or change it. */
+  async #admitted(taskId: string, to: Addressed, event: "threads:read" | "threads:update"): Promise<TaskRecord> {
+    const { threads, find } = this.#options;
+    await admitToTask(threads, to.access, event, find(taskId, to));
+    return find(taskId, to);
   }
 
   #put(task: TaskRecord, push: readonly PushConfig[]): void {

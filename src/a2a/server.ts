@@ -1,4 +1,5 @@
 // JSON-RPC around the operations: finds the method, and gives its answer or its events in the words of its generation. No transport.
+import { ApiError } from "../errors.ts";
 import { idOf, RPC, RpcFailure, toRequest, type RpcId } from "../json-rpc.ts";
 import { isObject } from "../resources/json.ts";
 import type { EventChannel } from "./channel.ts";
@@ -6,8 +7,8 @@ import { A2AFailure } from "./errors.ts";
 import { generationOf, spelled, wantedVersion } from "./generations.ts";
 import type { Generation } from "./generation.ts";
 import type { Addressed } from "./model.ts";
-import { Forbidden } from "./rights.ts";
-import { asFailure, type A2AService } from "./service.ts";
+import { asForbidden, Forbidden } from "./rights.ts";
+import type { A2AService } from "./service.ts";
 
 /** What the transport knows of a request. */
 export interface Envelope {
@@ -17,8 +18,8 @@ export interface Envelope {
   readonly version: string | null;
   /** False when the body said that it is something else than JSON. */
   readonly isJson: boolean;
-  /** The agent that is addressed. @throws RpcFailure when there is no such agent. */
-  readonly to: () => Addressed;
+  /** The agent that is addressed. @throws RpcFailure when there is no such agent; ApiError 403 when the caller may not address it. */
+  readonly to: () => Promise<Addressed>;
 }
 
 /** JSON, or events: each `event` is the JSON of one JSON-RPC response. */
@@ -53,7 +54,7 @@ export class A2AServer {
     const id = idOf(message);
     const open = generation.streams.get(method);
     try {
-      const { params, to } = this.#checked(envelope);
+      const { params, to } = await this.#checked(envelope);
       if (open !== undefined) return events(await open(this.#service, params, to), id, generation);
       const call = generation.calls.get(method);
       if (call === undefined) throw new RpcFailure(RPC.methodNotFound, `Method not found: ${method.slice(0, 100)}`);
@@ -67,12 +68,17 @@ export class A2AServer {
     }
   }
 
-  #checked({ message, version, isJson, to }: Envelope): { params: Record<string, unknown>; to: Addressed } {
+  async #checked({
+    message,
+    version,
+    isJson,
+    to,
+  }: Envelope): Promise<{ params: Record<string, unknown>; to: Addressed }> {
     const { params = {} } = toRequest(message);
     if (!isJson)
       throw new A2AFailure("CONTENT_TYPE_NOT_SUPPORTED", "Content type not supported: requests are application/json");
     wantedVersion(version);
-    const addressed = to();
+    const addressed = await to();
     if (!isObject(params)) throw new RpcFailure(RPC.invalidParams, 'Invalid params: "params" must be an object');
     return { params, to: addressed };
   }
@@ -83,6 +89,15 @@ export class A2AServer {
     this.#report(error);
     return new RpcFailure(RPC.internalError, "Internal error");
   }
+}
+
+/** Whether an error is the caller's, in the words of JSON-RPC. */
+function asFailure(error: unknown): RpcFailure | undefined {
+  if (error instanceof RpcFailure) return error;
+  const forbidden = asForbidden(error);
+  if (forbidden !== undefined) return forbidden;
+  if (error instanceof ApiError && error.status >= 500) return undefined;
+  return error instanceof ApiError ? new RpcFailure(RPC.invalidParams, error.detail) : undefined;
 }
 
 const resultJson = (id: RpcId, result: unknown): string => JSON.stringify({ jsonrpc: "2.0", id, result });

@@ -1,5 +1,4 @@
 // The operations of A2A over tasks, in no generation's words: send, stream, get, list, cancel, subscribe. No transport, no JSON.
-import { ApiError } from "../errors.ts";
 import { RPC, RpcFailure } from "../json-rpc.ts";
 import { uuid4 } from "../ids.ts";
 import type { Assistant } from "../resources/assistant.ts";
@@ -12,17 +11,19 @@ import type { RunFollower } from "../runs/follower.ts";
 import type { ThreadValues } from "../runs/values.ts";
 import type { BufferedDatabase } from "../storage/buffered.ts";
 import type { Write } from "../storage/database.ts";
-import { TaskBegin, type Prepared } from "./begin.ts";
+import { TaskBegin } from "./begin.ts";
 import type { EventChannel } from "./channel.ts";
 import { A2AFailure, taskNotFound } from "./errors.ts";
 import type { TaskFeed } from "./feed.ts";
 import { TaskFeeds } from "./feeds.ts";
-import { checkModes, inputOf, modesOf, type InputShape } from "./input.ts";
+import { checkModes, modesOf, type InputShape } from "./input.ts";
 import { listTasks, type TaskPage, type TaskQuery } from "./list.ts";
 import { isTerminal, type Addressed, type SendRequest, type Task } from "./model.ts";
+import { TaskPlans, type Prepared } from "./plan.ts";
 import { TaskPushes } from "./pushes.ts";
-import { admitSend, asForbidden, mayChange } from "./rights.ts";
+import { admitToTask } from "./rights.ts";
 import { TaskEnds } from "./settle.ts";
+import { TaskStates, type TaskNow } from "./states.ts";
 import { Tasks, type TaskRecord } from "./tasks.ts";
 import { TaskViews } from "./views.ts";
 
@@ -60,8 +61,10 @@ export class A2AService {
   readonly #options: A2AOptions;
   readonly #tasks: Tasks;
   readonly #feeds: TaskFeeds;
-  readonly #views: TaskViews;
   readonly #ends: TaskEnds;
+  readonly #states: TaskStates;
+  readonly #views: TaskViews;
+  readonly #plans: TaskPlans;
   readonly #begin: TaskBegin;
 
   constructor(options: A2AOptions) {
@@ -69,17 +72,20 @@ export class A2AService {
     this.#tasks = new Tasks(options.db);
     this.#feeds = new TaskFeeds((feed) => this.#runLeft(feed));
     const parts = { ...options, tasks: this.#tasks, feeds: this.#feeds };
-    this.#views = new TaskViews({ ...parts, active: (runId) => options.engine().active(runId) });
     this.#ends = new TaskEnds(parts);
-    this.#begin = new TaskBegin({ ...parts, views: this.#views, ends: this.#ends });
-    this.pushes = new TaskPushes({ ...parts, find: (id, to) => this.#begin.find(id, to).task });
+    this.#states = new TaskStates({ ...parts, ends: this.#ends });
+    this.#views = new TaskViews({ ...parts, states: this.#states });
+    this.#plans = new TaskPlans({ ...parts, states: this.#states });
+    const made = { states: this.#states, views: this.#views, plans: this.#plans, ends: this.#ends };
+    this.#begin = new TaskBegin({ ...parts, ...made });
+    this.pushes = new TaskPushes({ ...parts, find: (id, to) => this.#plans.find(id, to).task });
     this.follower = this.#ends.follower;
   }
 
   /** Sends a message; answers when the task stops, or at once. @throws RpcFailure */
   async send(send: SendRequest, to: Addressed): Promise<Task> {
     const prepared = await this.#prepare(send, to);
-    const { task } = this.#begin.begin(prepared, send.blocking ? "wait" : "background");
+    const task = await this.#begin.begin(prepared, send.blocking ? "wait" : "background");
     this.#follow(task);
     if (send.blocking) await this.#stopped(task.id);
     return this.#shown(task.id, send.historyLength);
@@ -88,19 +94,21 @@ export class A2AService {
   /** Sends a message and follows the task. The channel's first event is the task. @throws RpcFailure */
   async stream(send: SendRequest, to: Addressed): Promise<EventChannel> {
     const prepared = await this.#prepare(send, to);
-    const { task } = this.#begin.begin(prepared, "stream");
+    const task = await this.#begin.begin(prepared, "stream");
     const feed = this.#feeds.open(task);
     const channel = feed.subscribe({
       type: "task",
       task: this.#views.view(task, task.status, { history: send.historyLength }),
     });
     this.#follow(task);
+    // It may have ended already.
+    if (this.#states.activeRuns(task).length === 0) this.#runLeft(feed);
     return channel;
   }
 
   /** @throws RpcFailure -32001, or -32602 when the context is another one. */
-  get({ id, contextId, historyLength }: TaskQueryById, to: Addressed): Task {
-    const { task, status } = this.#find(id, to);
+  async get({ id, contextId, historyLength }: TaskQueryById, to: Addressed): Promise<Task> {
+    const { task, status } = await this.#admitted(id, to, "threads:read");
     if (contextId !== undefined && contextId.toLowerCase() !== task.contextId) {
       throw new RpcFailure(
         RPC.invalidParams,
@@ -111,17 +119,17 @@ export class A2AService {
   }
 
   /** Tasks of an agent, the last changed first. @throws RpcFailure -32602 for a page token that is none. */
-  list(query: TaskQuery, to: Addressed): TaskPage {
-    return listTasks({ tasks: this.#tasks, views: this.#views, threads: this.#options.threads }, query, to);
+  list(query: TaskQuery, to: Addressed): Promise<TaskPage> {
+    const { threads } = this.#options;
+    return listTasks({ tasks: this.#tasks, states: this.#states, views: this.#views, threads }, query, to);
   }
 
   /** Stops a task, and answers when it has stopped. @throws RpcFailure -32001; -32002 when it has ended. */
   async cancel({ id }: { readonly id: string }, to: Addressed): Promise<Task> {
-    await mayChange(this.#options.threads, to.rights, this.#find(id, to).task);
-    const { task, status } = this.#find(id, to);
-    const active = this.#views.activeRuns(task);
+    const { task, status } = await this.#admitted(id, to, "threads:update");
+    const active = this.#states.activeRuns(task);
     if (!isTerminal(status.state) && active.length > 0) {
-      // The last one first: how it ends is how the task ends.
+      // Those that wait first: they must not begin when the others stop.
       await Promise.all(
         active.toReversed().map((run) => this.#options.engine().cancel(run.threadId, run.id, "interrupt")),
       );
@@ -139,8 +147,8 @@ export class A2AService {
    * Follows a task. The channel's first event is the task.
    * @param ended what becomes of one that has ended: it is told and the stream ends, or refused. @throws RpcFailure
    */
-  subscribe(id: string, ended: "tell" | "refuse", to: Addressed): EventChannel {
-    const { task, status } = this.#find(id, to);
+  async subscribe(id: string, ended: "tell" | "refuse", to: Addressed): Promise<EventChannel> {
+    const { task, status } = await this.#admitted(id, to, "threads:read");
     const terminal = isTerminal(status.state);
     if (terminal && ended === "refuse") {
       const text = `Task ${id} has ended (${status.state}) and cannot be subscribed to`;
@@ -149,7 +157,7 @@ export class A2AService {
     const feed = this.#feeds.open(task);
     // First, so that all who come from now on hear the same.
     this.#follow(task);
-    const now = this.#views.status(task) ?? status;
+    const now = this.#states.look(task) ?? status;
     const channel = feed.subscribe({ type: "task", task: this.#views.view(task, now) });
     if (terminal) feed.stopped({ ...task, artifacts: [] });
     return channel;
@@ -170,34 +178,28 @@ export class A2AService {
     checkModes(send, modesOf(to.assistant.metadata));
     if (send.push !== undefined) await this.pushes.check(send.push);
     // What is wrong with the task is said before a graph is asked for anything.
-    const { message } = send;
-    const before = message.taskId === undefined ? undefined : this.#find(message.taskId, to).task;
+    if (send.message.taskId !== undefined) this.#plans.find(send.message.taskId, to);
     const shape = await this.#options.shapeOf(to.assistant);
-    const freshContext = uuid4();
-    const prepared = { send, ...to, shape, freshContext };
-    if (to.rights === undefined) return { ...prepared, admitted: undefined };
-    const contextId = before?.contextId ?? message.contextId?.toLowerCase() ?? freshContext;
-    const { assistant_id } = to.assistant;
-    const run = { assistant_id, input: inputOf(message, shape) };
-    return { ...prepared, admitted: await admitSend(this.#options, to.rights, contextId, send, run) };
+    return { send, ...to, shape, freshContext: uuid4(), unique: uuid4() };
   }
 
-  #find(id: string, to: Addressed): ReturnType<TaskBegin["find"]> {
-    return this.#begin.find(id, to);
+  /** A task and what it is now, if the caller may look at it or change it. */
+  async #admitted(id: string, to: Addressed, event: "threads:read" | "threads:update"): Promise<TaskNow> {
+    await admitToTask(this.#options.threads, to.access, event, this.#plans.find(id, to).task);
+    return this.#plans.find(id, to);
   }
 
   #shown(id: string, history: number | undefined): Task {
-    const task = this.#tasks.find(id);
-    const status = task === undefined ? undefined : this.#views.status(task);
-    if (task === undefined || status === undefined) throw taskNotFound(id);
-    return this.#views.view(task, status, { history });
+    const now = this.#states.find(id);
+    if (now === undefined) throw taskNotFound(id);
+    return this.#views.view(now.task, now.status, { history });
   }
 
   /** Resolves when a task works no more: it has ended, waits for an answer, or is left to the next start of the server. */
   async #stopped(id: string): Promise<void> {
     for (;;) {
       const task = this.#tasks.find(id);
-      const [run] = task === undefined ? [] : this.#views.activeRuns(task);
+      const [run] = task === undefined ? [] : this.#states.activeRuns(task);
       if (run === undefined) return;
       await run.ended;
     }
@@ -205,16 +207,16 @@ export class A2AService {
 
   /** Lets those who look at a task hear of the run that works on it now. */
   #follow(task: TaskRecord): void {
-    const [run] = this.#views.activeRuns(task);
+    const [run] = this.#states.activeRuns(task);
     if (run !== undefined) this.#feeds.find(task.id)?.follow(run);
   }
 
   /** A run has ended and its task has not stopped: another one follows, the server stops, or the run was taken back. */
   #runLeft(feed: TaskFeed): void {
-    const task = this.#tasks.find(feed.id);
-    const status = task === undefined ? undefined : this.#views.status(task);
-    if (task === undefined || status === undefined) return feed.end(taskNotFound(feed.id));
-    const [next] = this.#views.activeRuns(task);
+    const now = this.#states.find(feed.id);
+    if (now === undefined) return feed.end(taskNotFound(feed.id));
+    const { task, status } = now;
+    const [next] = this.#states.activeRuns(task);
     if (next !== undefined) return feed.follow(next);
     if (status.state === "submitted") return feed.end();
     feed.stopped({ ...task, status });
@@ -223,13 +225,4 @@ export class A2AService {
 
 function notCancelable(id: string, state: string): A2AFailure {
   return new A2AFailure("TASK_NOT_CANCELABLE", `Task ${id} cannot be canceled: it is ${state}`, { taskId: id });
-}
-
-/** Whether an error is the caller's, in the words of JSON-RPC. */
-export function asFailure(error: unknown): RpcFailure | undefined {
-  if (error instanceof RpcFailure) return error;
-  const forbidden = asForbidden(error);
-  if (forbidden !== undefined) return forbidden;
-  if (error instanceof ApiError && error.status >= 500) return undefined;
-  return error instanceof ApiError ? new RpcFailure(RPC.invalidParams, error.detail) : undefined;
 }

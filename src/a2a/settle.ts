@@ -1,19 +1,23 @@
 // What must be stored when a task stops, in the batch with what stopped it: its record, and the notifications of those who asked for them.
 // Behind the commit the subscribers hear of it.
 import type { Deliveries } from "../resources/deliveries.ts";
+import { hasEnded, type Runs } from "../resources/runs.ts";
+import type { RunEngine } from "../runs/engine.ts";
 import type { Consequence, RunFollower } from "../runs/follower.ts";
 import type { ThreadValues } from "../runs/values.ts";
 import type { TaskFeeds } from "./feeds.ts";
 import type { PushConfig, Task } from "./model.ts";
 import { outcomeOf, superseded } from "./outcome.ts";
-import type { TaskRecord, Tasks } from "./tasks.ts";
+import { runsOfTurn, type TaskRecord, type Tasks } from "./tasks.ts";
 import { now } from "./times.ts";
 
 export interface SettleOptions {
   readonly tasks: Tasks;
+  readonly runs: Runs;
   readonly feeds: TaskFeeds;
   readonly values: ThreadValues;
   readonly deliveries: Deliveries;
+  readonly engine: () => RunEngine;
   /** Whether notifications are sent at all. */
   readonly pushes: () => boolean;
   /** The JSON of a notification, as a generation of the protocol writes it. */
@@ -41,11 +45,23 @@ export class TaskEnds {
       return this.consequence(waiting, after, run.status);
     }
     const before = tasks.find(id === true ? run.run_id : id);
-    // A task that was cancelled stays so; and if another message has come, that one's run says how the task ends.
-    if (before === undefined || before.status.state !== "submitted" || before.runs.at(-1) !== run.run_id)
+    // A task that was cancelled stays so; and if another run works on it still, that one says how the task ends.
+    if (before === undefined || before.status.state !== "submitted" || this.isWorkedOn(before, run.run_id))
       return undefined;
     return this.consequence(before, outcomeOf(before, record, end, left), run.status);
   };
+
+  /** Whether runs of a task have not ended. @param except the one that ends now. */
+  isWorkedOn(task: TaskRecord, except?: string): boolean {
+    const { runs, engine } = this.#options;
+    const others = runsOfTurn(task).filter((id) => id !== except);
+    if (others.some((id) => engine().active(id) !== undefined)) return true;
+    // A run that is parked while the server stops is not active, and not gone.
+    return others.some((id) => {
+      const status = runs.find(task.contextId, id)?.run.status;
+      return status !== undefined && !hasEnded(status);
+    });
+  }
 
   /** A task that waits is called off. */
   canceled(task: TaskRecord): Consequence {

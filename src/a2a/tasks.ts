@@ -25,6 +25,8 @@ export interface TaskRecord {
   readonly status: TaskStatus;
   /** What it was when it was asked to go on: that again, if nothing is left of the run that does. */
   readonly before?: TaskStatus | undefined;
+  /** The run that answered it last; absent in its first turn, which its first run began. */
+  readonly turn?: string | undefined;
   /** The newest ones, newest last. */
   readonly runs: readonly string[];
   readonly artifacts: readonly Artifact[];
@@ -65,9 +67,14 @@ export class Tasks {
     return text === undefined ? undefined : (JSON.parse(text) as TaskRecord);
   }
 
-  /** The task that waits for an answer in a context; there is one at most. */
+  /** The id of the task that waits for an answer in a context; there is one at most. */
+  waitingId(contextId: string): string | undefined {
+    return this.#waits.get(contextId);
+  }
+
+  /** The task that waits for an answer in a context. */
   waitingIn(contextId: string): TaskRecord | undefined {
-    const id = this.#waits.get(contextId);
+    const id = this.waitingId(contextId);
     return id === undefined ? undefined : this.#read(contextId, id);
   }
 
@@ -141,6 +148,7 @@ export class Tasks {
   /** Tasks, the last changed first; of one context, or of all. */
   *heads(contextId: string | undefined): Iterable<TaskHead> {
     if (contextId !== undefined) {
+      if (!isUuid(contextId)) return;
       const heads = Array.from(this.#of(contextId), ({ status, ...task }) => ({ ...task, ...status }));
       yield* heads.toSorted((a, b) => (placeOf(a) < placeOf(b) ? 1 : -1));
       return;
@@ -148,6 +156,12 @@ export class Tasks {
     for (const [, text] of this.#db.range({ ...prefixRange(keys.taskOrders), reverse: true }))
       yield JSON.parse(text) as TaskHead;
   }
+}
+
+/** The runs of a task since it was answered last, or since it began. */
+export function runsOfTurn({ id, turn, runs }: TaskRecord): readonly string[] {
+  const began = runs.indexOf(turn ?? id);
+  return began < 0 ? runs : runs.slice(began);
 }
 
 /** Where a task stands in a list: those with greater places come first. */

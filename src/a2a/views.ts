@@ -1,24 +1,21 @@
-// Tasks as clients see them: what is stored, and what is known only now, such as whether a run of it runs already.
+// Tasks as clients see them: their status, what they have made so far, and as much of their history as was asked for.
 import { isObject, type Json } from "../resources/json.ts";
-import type { Runs } from "../resources/runs.ts";
 import type { ActiveRun } from "../runs/active.ts";
 import type { ThreadValues } from "../runs/values.ts";
 import type { TaskFeeds } from "./feeds.ts";
 import type { Message, Task, TaskStatus } from "./model.ts";
 import { historyOf, messagesIn } from "./output.ts";
-import type { TaskRecord, Tasks } from "./tasks.ts";
+import type { TaskStates } from "./states.ts";
+import type { TaskRecord } from "./tasks.ts";
 
 /** Messages of a history that nobody has asked a number of, and the most that anybody gets. */
 const DEFAULT_HISTORY = 10;
 const MAX_HISTORY = 100;
 
 export interface ViewOptions {
-  readonly tasks: Tasks;
-  readonly runs: Runs;
+  readonly states: TaskStates;
   readonly values: ThreadValues;
   readonly feeds: TaskFeeds;
-  /** The run with this id, if it has not ended. */
-  readonly active: (runId: string) => ActiveRun | undefined;
 }
 
 export class TaskViews {
@@ -26,30 +23,6 @@ export class TaskViews {
 
   constructor(options: ViewOptions) {
     this.#options = options;
-  }
-
-  /** The runs of a task that have not ended, the first one first. */
-  activeRuns(task: TaskRecord): ActiveRun[] {
-    return task.runs.flatMap((id) => this.#options.active(id) ?? []);
-  }
-
-  /** What a task is now; undefined when nothing is left of it, because its run was rolled back or deleted. */
-  status(task: TaskRecord): TaskStatus | undefined {
-    const { status, before, contextId } = task;
-    if (status.state !== "submitted") return status;
-    const runs = this.activeRuns(task);
-    if (runs.some(({ record }) => record.run.status === "running")) {
-      return this.#options.feeds.find(task.id)?.working ?? { ...status, state: "working" };
-    }
-    // A run that is parked while the server stops is not active, and not gone.
-    if (runs.length > 0 || task.runs.some((id) => this.#isLeft(contextId, id))) return status;
-    if (before === undefined) this.#options.tasks.forget(task);
-    return before;
-  }
-
-  #isLeft(contextId: string, runId: string): boolean {
-    const status = this.#options.runs.find(contextId, runId)?.run.status;
-    return status === "pending" || status === "running";
   }
 
   /**
@@ -80,7 +53,8 @@ export class TaskViews {
     const known = new Set(stored.map(({ id }) => id));
     const messages = [
       ...stored,
-      ...this.activeRuns(task)
+      ...this.#options.states
+        .activeRuns(task)
         .flatMap(inputOf)
         .filter(({ id }) => !known.has(id)),
     ];

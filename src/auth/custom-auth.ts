@@ -186,6 +186,7 @@ export class CallerAccess implements Access {
   get settings(): Json {
     const { user, identity, permissions } = this.#caller;
     return {
+      user_id: identity,
       langgraph_auth_user: user,
       langgraph_auth_user_id: identity,
       langgraph_auth_permissions: permissions,

@@ -3,6 +3,7 @@
 import type { Diagnostic } from "../config/types.ts";
 import { ApiError } from "../errors.ts";
 import { frameOfError, messageOf } from "../graphs/errors.ts";
+import { isSecretHeader } from "./secret-names.ts";
 
 /** Headers of an answer that describe its body, which is ours. */
 const OURS = /^(?:content-|transfer-encoding$|connection$|access-control-)/i;
@@ -53,7 +54,17 @@ function hasPieceOf(message: string, secrets: readonly string[]): boolean {
 
 /** The values of headers that may hold credentials. */
 export function secretsOf(headers: Headers): string[] {
-  const names = [...headers.keys()].filter((name) => /auth|cookie|key|token|secret|session|jwt/i.test(name));
-  // The word `Bearer` is no secret.
-  return names.flatMap((name) => (headers.get(name) ?? "").split(/[\s;,=]+/)).filter((text) => !/^bearer$/i.test(text));
+  const names = [...headers.keys()].filter((name) => isSecretHeader(name) || /key/i.test(name));
+  const values = names.map((name) => headers.get(name) ?? "");
+  // The words `Bearer` and `Basic` are no secrets.
+  const parts = values.flatMap((value) => value.split(/[\s;,=]+/)).filter((text) => !/^(?:bearer|basic)$/i.test(text));
+  return [...parts, ...values.flatMap(decoded)];
+}
+
+/** What stands in base64 behind `Basic`: user and password, and each of them. */
+function decoded(value: string): string[] {
+  if (!/^basic\s/i.test(value)) return [];
+  const text = Buffer.from(value.slice("basic ".length).trim(), "base64").toString("utf8");
+  const colon = text.indexOf(":");
+  return colon < 0 ? [text] : [text, text.slice(0, colon), text.slice(colon + 1)];
 }

@@ -1,8 +1,11 @@
 // Talks to a server over HTTP for the client commands, and turns what goes wrong into one sentence and an exit code.
 import { FetchError, ofetch } from "ofetch";
+import { isBlockedPort } from "../blocked-ports.ts";
 import { CliError, EXIT } from "../errors.ts";
+import { keyHeaders } from "./api-key.ts";
 import type { Target } from "./discover.ts";
 import type { Io } from "./io.ts";
+import { sendWithKey } from "./redirects.ts";
 import { oneLine } from "./text.ts";
 
 /** One request; `query` values of undefined are left out. */
@@ -59,10 +62,7 @@ export class Client {
 
   constructor(target: Target, env: Io["env"]) {
     this.target = target;
-    const own = env["AGENT_SERVER_API_KEY"];
-    const key = own ?? env["LANGGRAPH_API_KEY"] ?? env["LANGSMITH_API_KEY"];
-    // Authentication of a project's own looks at the one or the other.
-    this.#headers = key ? { "x-api-key": key, ...(own ? { authorization: `Bearer ${own}` } : {}) } : {};
+    this.#headers = keyHeaders(env);
   }
 
   /** The JSON of a GET. */
@@ -137,15 +137,19 @@ export class Client {
     as: { responseType: R; ignoreResponseError?: boolean },
   ) {
     try {
-      return await ofetch.raw<string, R>(this.target.url + path, {
+      const url = this.target.url + path;
+      const options = {
         method,
         // ofetch repeats a GET on 409 and 5xx by default; a command says what happened instead.
-        retry: 0,
+        retry: 0 as const,
         headers: { ...this.#headers, ...headers },
         query: { ...query },
         ...as,
         ...rest,
-      });
+      };
+      return "x-api-key" in this.#headers
+        ? await sendWithKey<R>(url, options)
+        : await ofetch.raw<string, R>(url, options);
     } catch (error) {
       throw rest.signal?.aborted ? error : await this.#explain(error);
     }
@@ -156,6 +160,14 @@ export class Client {
     if (error.response) return httpError(error.response.status, await detailOf(error), error);
     const { url, source } = this.target;
     const from = source === "--url" || source === "AGENT_SERVER_URL" ? ` (from ${source})` : "";
+    const { port } = new URL(url);
+    if (isBlockedPort(Number(port))) {
+      return new CliError(`Cannot reach ${url}${from}: Node's fetch never connects to port ${port}, like browsers.`, {
+        exitCode: EXIT.noServer,
+        hint: "The server has to listen on another port, such as 2024.",
+        cause: error,
+      });
+    }
     const code = deepCode(error);
     const reason = code === undefined ? oneLine(error.message, 200) : (FAILURES[code] ?? code);
     const refused = code === "ECONNREFUSED";

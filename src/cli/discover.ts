@@ -1,7 +1,8 @@
 // Which server a client command talks to: the one named, else the one that runs for this project, else the default address.
-import { hostname, networkInterfaces } from "node:os";
+import { hostname } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { CliError, EXIT } from "../errors.ts";
+import { commandLine } from "./flags.ts";
 import type { Io } from "./io.ts";
 
 /** Where `dev` listens when nothing else is said. */
@@ -22,14 +23,30 @@ export interface Target {
   readonly source: "--url" | "AGENT_SERVER_URL" | "state" | "default";
 }
 
-/** `--url`, then AGENT_SERVER_URL, then the server recorded in this project's state, then `http://localhost:2024`. */
-export async function findServer(flags: TargetFlags, io: Pick<Io, "env" | "cwd">): Promise<Target> {
-  if (flags.url !== undefined) return { url: parseUrl(flags.url, "--url"), source: "--url" };
+/**
+ * `--url` or the server of `--data-dir`, then AGENT_SERVER_URL, then the server recorded in this project's state, then
+ * `http://localhost:2024`.
+ * @param kind An agent's address may be that of its card, with a query.
+ * @throws CliError for an address that is none, and when no server runs on the folder of `--data-dir`.
+ */
+export async function findServer(
+  flags: TargetFlags,
+  io: Pick<Io, "env" | "cwd">,
+  kind: "server" | "agent" = "server",
+): Promise<Target> {
+  if (flags.url !== undefined) return { url: parseUrl(flags.url, "--url", kind), source: "--url" };
+  if (flags.dataDir !== undefined) {
+    const folder = resolve(io.cwd, flags.dataDir);
+    const url = await recordedUrl(folder);
+    if (url !== null) return { url, source: "state" };
+    throw new CliError(`No server runs on ${folder}.`, {
+      exitCode: EXIT.noServer,
+      hint: `Start one in your project with: ${commandLine(io, flags, ["dev"])}`,
+    });
+  }
   const fromEnv = io.env["AGENT_SERVER_URL"];
-  if (fromEnv) return { url: parseUrl(fromEnv, "AGENT_SERVER_URL"), source: "AGENT_SERVER_URL" };
-  const recorded = await recordedUrl(
-    flags.dataDir === undefined ? await stateFolder(io.cwd) : resolve(io.cwd, flags.dataDir),
-  );
+  if (fromEnv) return { url: parseUrl(fromEnv, "AGENT_SERVER_URL", kind), source: "AGENT_SERVER_URL" };
+  const recorded = await recordedUrl(await stateFolder(io.cwd));
   if (recorded) return { url: recorded, source: "state" };
   return { url: `http://localhost:${DEFAULT_PORT}`, source: "default" };
 }
@@ -47,24 +64,28 @@ export async function stateFolder(cwd: string): Promise<string> {
 async function recordedUrl(folder: string): Promise<string | null> {
   const { readInstance } = await import("../storage/instance.ts");
   const instance = readInstance(folder);
-  return instance && isThisMachine(instance.url) ? instance.url.replace(/\/+$/, "") : null;
+  return instance && (await isThisMachine(instance.url)) ? instance.url.replace(/\/+$/, "") : null;
 }
 
 /** A folder can come from anywhere, a clone for example: its record must not send messages and API keys to another machine. */
-function isThisMachine(url: string): boolean {
+async function isThisMachine(url: string): Promise<boolean> {
   const host = URL.canParse(url) ? new URL(url).hostname.replace(/^\[|\]$/g, "") : "";
-  if (["localhost", "0.0.0.0", "::", "::1", hostname().toLowerCase()].includes(host) || host.startsWith("127."))
-    return true;
-  return Object.values(networkInterfaces()).some((addresses) => addresses?.some(({ address }) => address === host));
+  const { isOwnAddress } = await import("../webhooks/addresses.ts");
+  return ["localhost", hostname().toLowerCase()].includes(host) || isOwnAddress(host);
 }
 
-function parseUrl(text: string, name: string): string {
+function parseUrl(text: string, name: string, kind: "server" | "agent"): string {
   const url = text.includes("://") ? text : `http://${text}`;
-  if (!/^https?:\/\//i.test(url) || !URL.canParse(url)) {
-    throw new CliError(`${name} is not a web address: ${text}`, {
-      exitCode: EXIT.usage,
-      hint: `Write it like http://localhost:${DEFAULT_PORT}`,
-    });
-  }
+  const refuse = (message: string, hint = `Write it like http://localhost:${DEFAULT_PORT}`): never => {
+    throw new CliError(message, { exitCode: EXIT.usage, hint });
+  };
+  // What stands before an @ may be a password: it is not shown.
+  const shown = text.replace(/^(.*?:\/\/)?.*@/s, "$1…@");
+  if (!/^https?:\/\//i.test(url) || !URL.canParse(url)) return refuse(`${name} is not a web address: ${shown}`);
+  const { username, password } = new URL(url);
+  if (username !== "" || password !== "")
+    return refuse(`${name} has a user name or a password.`, "Leave it away; keys go into AGENT_SERVER_API_KEY.");
+  if (url.includes("#") || (url.includes("?") && kind === "server"))
+    return refuse(`${name} has something behind the path: ${shown}`, "Leave away all from the ? or # on.");
   return url.replace(/\/+$/, "");
 }

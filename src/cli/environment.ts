@@ -33,5 +33,5 @@ export const EXIT_CODES: readonly (readonly [code: number, meaning: string])[] =
   ],
   [EXIT.usage, "the command line or the config is wrong"],
   [EXIT.noServer, "no server answers, or the connection broke for good"],
-  [EXIT.interrupted, "stopped by Ctrl-C"],
+  [EXIT.interrupted, "stopped by Ctrl-C; not `webhooks listen`, which is done then and exits with 0"],
 ];

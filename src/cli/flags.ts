@@ -1,5 +1,5 @@
 // Flags that several commands share, and how their values are read.
-import { type Command, InvalidArgumentError } from "commander";
+import { type Command, InvalidArgumentError, Option } from "commander";
 import type { TargetFlags } from "./discover.ts";
 import { shellQuote } from "./text.ts";
 import type { Io } from "./io.ts";
@@ -11,7 +11,20 @@ export function withTarget(command: Command): Command {
       "--url <url>",
       "the server (default: AGENT_SERVER_URL, the one running for this project, http://localhost:2024)",
     )
-    .option("--data-dir <folder>", "state folder of a `dev --data-dir` server, to find it there");
+    .addOption(dataDirOption());
+}
+
+/** Finds the server by its state folder. */
+export function dataDirOption(): Option {
+  return new Option("--data-dir <folder>", "state folder of a `dev --data-dir` server, to find it there")
+    .conflicts("url")
+    .argParser(folder);
+}
+
+/** Reads a path. An empty one, as of a variable that is not set, would be the current folder. */
+export function folder(text: string): string {
+  if (text.trim() === "") throw new InvalidArgumentError("Give the path of a folder.");
+  return text;
 }
 
 /** Reads a whole number of at least `min`. */

@@ -1,4 +1,5 @@
 // What a command sees of the process. Passed in, so that tests own every stream, variable, signal and clock.
+import { randomUUID } from "node:crypto";
 import { setTimeout } from "node:timers/promises";
 
 /** The signals that ask a command to stop. */
@@ -26,12 +27,25 @@ export interface Io {
   readonly cwd: string;
   /** Calls `handler` for every stop signal, until the returned function is called. */
   onSignal(handler: (signal: StopSignal) => void): () => void;
+  /** Calls `handler` when the process ends and it was not this program that ended it, until the returned function is called. */
+  onForeignExit(handler: (code: number) => void): () => void;
   /** Ends the process at once. */
   exit(code: number): void;
+  /** A new random UUID. */
+  uuid(): string;
   /** Milliseconds since 1970. */
   now(): number;
   /** Waits; rejects when `signal` aborts. */
   sleep(ms: number, signal: AbortSignal): Promise<void>;
+}
+
+/** Whether it is known why the process ends. */
+let explained = false;
+
+/** Ends the process. */
+export function endProcess(code: number): never {
+  explained = true;
+  return process.exit(code);
 }
 
 /** The real process. */
@@ -52,7 +66,23 @@ export function processIo(): Io {
         for (const signal of signals) process.off(signal, handler);
       };
     },
-    exit: (code) => process.exit(code),
+    onForeignExit(handler) {
+      const onExit = (code: number): void => {
+        if (!explained) handler(code);
+      };
+      // Node has told of an error that nobody caught.
+      const onError = (): void => {
+        explained ||= process.listenerCount("uncaughtException") === 0;
+      };
+      process.on("exit", onExit);
+      process.on("uncaughtExceptionMonitor", onError);
+      return () => {
+        process.off("exit", onExit);
+        process.off("uncaughtExceptionMonitor", onError);
+      };
+    },
+    exit: endProcess,
+    uuid: randomUUID,
     now: Date.now,
     sleep: (ms, signal) => setTimeout(ms, undefined, { signal }),
   };

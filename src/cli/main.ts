@@ -1,7 +1,7 @@
 // The way in from the shell: parses, runs one command, and turns whatever comes back into an exit code and a sentence.
 import { CommanderError } from "commander";
 import { CliError, EXIT } from "../errors.ts";
-import { type Io, processIo } from "./io.ts";
+import { endProcess, type Io, processIo } from "./io.ts";
 import { createOutput } from "./output.ts";
 import { buildProgram } from "./program.ts";
 import { plain } from "./text.ts";
@@ -10,13 +10,13 @@ import { plain } from "./text.ts";
 export async function main(): Promise<void> {
   // `agent-server threads ls | head` closes our stdout early: that is no failure. A vanished terminal must not stop `dev`.
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-    if (error.code === "EPIPE") process.exit(EXIT.ok);
+    if (error.code === "EPIPE") endProcess(EXIT.ok);
     throw error;
   });
   process.stderr.on("error", () => {});
   const code = await run(process.argv.slice(2), processIo());
   // Exits by itself: the user's graphs and idle connections may hold the process open. Everything written leaves first.
-  process.stdout.write("", () => process.stderr.write("", () => process.exit(code)));
+  process.stdout.write("", () => process.stderr.write("", () => endProcess(code)));
 }
 
 /** Runs the program with `args` (without node and script) and returns the exit code. Never throws. */

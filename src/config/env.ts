@@ -11,6 +11,11 @@ import type { Diagnostic } from "./types.ts";
 /** The variables of a process, as `process.env`. */
 export type ProcessEnv = Record<string, string | undefined>;
 
+/** A variable by its name, which may be one that every object has, such as `toString`. */
+export function variableOf(env: ProcessEnv, name: string): string | undefined {
+  return Object.hasOwn(env, name) ? env[name] : undefined;
+}
+
 /** What `env` gives. */
 export interface EnvResult {
   readonly env: Record<string, string>;
@@ -31,11 +36,13 @@ export async function readEnv(source: ConfigSource, root: string, processEnv: Pr
   const diagnostics: Diagnostic[] = [];
   for (const [name, item] of Object.entries(isRecord(value) ? value : {})) {
     if (typeof item !== "string" && typeof item !== "number" && typeof item !== "boolean") continue;
+    // As written: 1.10 is a version and not 1.1, and an id of many digits must keep them all.
+    const variable = typeof item === "string" ? item : source.written(["env", name]);
     // The operating system ends a name at "=" and any text at a NUL: the variable would silently become another one.
-    if (name === "" || /[=\0]/.test(name) || String(item).includes("\0")) {
+    if (name === "" || /[=\0]/.test(name) || variable.includes("\0")) {
       const message = `${JSON.stringify(name)} cannot be a variable: names must not be empty or have "=", and nothing may have a NUL.`;
       diagnostics.push(source.report(["env", name], "key", { severity: "error", message }));
-    } else env.set(name, String(item));
+    } else env.set(name, variable);
   }
   return { env: Object.fromEntries(env), envFile: null, diagnostics };
 }
@@ -63,7 +70,7 @@ async function readEnvFile(source: ConfigSource, envFile: string): Promise<EnvRe
 
 function checkNames(source: ConfigSource, names: readonly unknown[], processEnv: ProcessEnv): Diagnostic[] {
   return names.flatMap((name, index) => {
-    if (typeof name !== "string" || processEnv[name] !== undefined) return [];
+    if (typeof name !== "string" || variableOf(processEnv, name) !== undefined) return [];
     const message = `The environment variable ${name} is not set.`;
     const hint = `Set it before you start the server, or give "env" the path of an env file.`;
     return [source.report(["env", index], "value", { severity: "warning", message, hint })];
@@ -83,14 +90,14 @@ export function applyEnv(env: Readonly<Record<string, string>>, processEnv: Proc
   const update = (next: typeof env): void => {
     for (const [name, value] of ours) {
       // Somebody else has changed it since: it is theirs now.
-      if (processEnv[name] !== value) ours.delete(name);
+      if (variableOf(processEnv, name) !== value) ours.delete(name);
       else if (!Object.hasOwn(next, name)) {
         delete processEnv[name];
         ours.delete(name);
       }
     }
     for (const [name, value] of Object.entries(next)) {
-      if (!ours.has(name) && processEnv[name] !== undefined) continue;
+      if (!ours.has(name) && variableOf(processEnv, name) !== undefined) continue;
       processEnv[name] = value;
       ours.set(name, value);
     }

@@ -1,6 +1,7 @@
 // Resolves the entries of `graphs` to absolute files, and points at every entry whose file cannot be found.
 import { stat } from "node:fs/promises";
 import { resolve } from "node:path";
+import { isUuid } from "../ids.ts";
 import { checkGraphPath, splitGraphPath } from "./graph-path.ts";
 import { missingFileHint } from "./nearby.ts";
 import { errorCode } from "./read.ts";
@@ -51,6 +52,10 @@ export async function resolveGraphs(
 function checkId(id: string): Pick<Problem, "message" | "hint"> | undefined {
   if (id.trim() === "") return { message: "A graph id must not be empty.", hint: "Clients call a graph by its id." };
   if (id === "__proto__") return { message: '"__proto__" cannot be a graph id.' };
+  if (isUuid(id)) {
+    const hint = "Clients take a UUID for the id of an assistant: the graph could never be called by its name.";
+    return { message: `A graph id must not be a UUID: "${id}".`, hint };
+  }
   return undefined;
 }
 

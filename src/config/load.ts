@@ -8,6 +8,7 @@ import type { ProcessEnv } from "./env.ts";
 import { findConfig } from "./find.ts";
 import { formatDiagnostic } from "./format.ts";
 import { resolveGraphs } from "./graphs.ts";
+import { checkHeaderWords } from "./header-words.ts";
 import { checkHosts } from "./hosts.ts";
 import { checkHttp, httpOf } from "./http.ts";
 import { parseConfig } from "./parse.ts";
@@ -65,14 +66,24 @@ export interface Inspection {
 export async function loadProject(
   options: LoadOptions,
 ): Promise<{ config: ProjectConfig | null; warnings: readonly Diagnostic[] }> {
+  const inspection = await inspectProject(options);
+  if (inspection === null) return { config: options.fallback ?? null, warnings: [] };
+  const { project, diagnostics } = inspection;
+  if (hasErrors(diagnostics)) throw new ConfigError(project.file ?? "", diagnostics, options.cwd);
+  return { config: project, warnings: diagnostics };
+}
+
+/**
+ * What `loadProject` would load, without stopping at what is wrong with it. Null when there is neither a config file nor a variable of the
+ * platform that counts: then the fallback is served as it is.
+ * @throws CliError when a named file does not exist or cannot be read.
+ */
+export async function inspectProject(options: LoadOptions): Promise<Inspection | null> {
   const file = await findConfig(options);
   const { cwd, processEnv = process.env, fallback } = options;
+  if (file !== null) return inspectConfig(file, processEnv);
   const hasGraphs = fallback !== undefined || Boolean(processEnv["LANGSERVE_GRAPHS"]?.trim());
-  if (file === null && !(hasGraphs && hasPlatformEnv(processEnv))) return { config: fallback ?? null, warnings: [] };
-  const { project, diagnostics } =
-    file === null ? await inspectEnv(cwd, processEnv, fallback) : await inspectConfig(file, processEnv);
-  if (hasErrors(diagnostics)) throw new ConfigError(file ?? "", diagnostics, cwd);
-  return { config: project, warnings: diagnostics };
+  return hasGraphs && hasPlatformEnv(processEnv) ? inspectEnv(cwd, processEnv, fallback) : null;
 }
 
 /** The config of the platform's variables alone, in a folder that has no config file. */
@@ -86,7 +97,11 @@ async function inspectEnv(
     (usesFallback ? fallback.graphs : []).map(({ id, file, exportName }) => [id, `${file}:${exportName}`]),
   );
   const nowhere = { file: join(cwd, "langgraph.json"), text: "", format: "json", extras: [] } as const;
-  const source = new ConfigSource({ ...nowhere, value: { graphs } }, () => ({ offset: 0, length: 0 }));
+  const source = new ConfigSource(
+    { ...nowhere, value: { graphs } },
+    () => ({ offset: 0, length: 0 }),
+    () => undefined,
+  );
   const { project, ...inspection } = await inspectSource(source, processEnv, []);
   const own = usesFallback ? { graphs: fallback.graphs, demo: fallback.demo } : {};
   return { ...inspection, project: { ...project, ...own, file: null } };
@@ -135,6 +150,7 @@ async function inspectSource(
       ...storeProblems,
       ...checkAuth(source, root),
       ...checkHosts(source),
+      ...checkHeaderWords(source),
       ...checkHttp(source, root),
       ...webhookProblems,
     ],

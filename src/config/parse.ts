@@ -49,7 +49,12 @@ function parseJson(file: string, text: string): ParseResult {
     return { source: null, diagnostics: [...diagnostics, rootError(file, text, value, jsonSpan(root))] };
   }
   const findSpan = (path: ConfigPath, target: "key" | "value") => findJsonSpan(root, path, target);
-  return { source: new ConfigSource({ file, text, format: "json", value, extras }, findSpan), diagnostics };
+  const readWritten = (path: ConfigPath): string => {
+    const { offset, length } = findSpan(path, "value");
+    return text.slice(offset, offset + length);
+  };
+  const source = new ConfigSource({ file, text, format: "json", value, extras }, findSpan, readWritten);
+  return { source, diagnostics };
 }
 
 function lineOf(text: string, offset: number): number {
@@ -76,13 +81,14 @@ function findJsonSpan(root: JsonNode, path: ConfigPath, target: "key" | "value")
 
 async function parseYamlFile(file: string, text: string): Promise<ParseResult> {
   const { parseYaml } = await import("./yaml.ts");
-  const { value, usable, problems, findSpan } = parseYaml(text);
+  const { value, usable, problems, findSpan, readWritten } = parseYaml(text);
   const diagnostics = problems.map((problem) => diagnosticAt(file, text, problem.span, problem));
   if (!usable) return { source: null, diagnostics };
   if (!isRecord(value)) {
     return { source: null, diagnostics: [...diagnostics, rootError(file, text, value, findSpan([], "value"))] };
   }
-  return { source: new ConfigSource({ file, text, format: "yaml", value, extras: [] }, findSpan), diagnostics };
+  const source = new ConfigSource({ file, text, format: "yaml", value, extras: [] }, findSpan, readWritten);
+  return { source, diagnostics };
 }
 
 function rootError(file: string, text: string, value: unknown, span: Span): Diagnostic {

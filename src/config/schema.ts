@@ -73,7 +73,7 @@ const auth = {
   }),
   disable_studio_auth: flag(
     "acts",
-    "Whether Studio must authenticate like any other client. If not, `x-auth-scheme: langsmith` is taken from Studio's pages on this machine.",
+    "Whether Studio must authenticate like any other client. If not, `x-auth-scheme: langsmith` is taken from Studio's pages on this machine, and from everybody behind a tunnel or port forward that ends on it.",
   ),
   openapi: free("acts", "`securitySchemes`, `security` and `paths` for the OpenAPI document."),
   cache: group("acts", "How long an authentication result is remembered; without it every request is authenticated.", {
@@ -114,7 +114,7 @@ const webhooks = {
       default: "",
       effect: "acts",
       description:
-        "Headers of every webhook, with `${{ env.NAME }}` templates. A variable that is missing or has another prefix stops the server from starting.",
+        "Headers of every webhook of a run, with `${{ env.NAME }}` templates; not of A2A push notifications, whose address is the caller's choice. A variable that is missing or has another prefix stops the server from starting.",
     },
     z.record(z.string(), z.string()),
   ),

@@ -14,6 +14,9 @@ export interface Span {
 /** Finds the part of the text for a path; for one that does not exist, that of the nearest parent. */
 export type FindSpan = (path: ConfigPath, target: "key" | "value") => Span;
 
+/** The text of a value without parts as the file has it; undefined for a path that has none. */
+export type ReadWritten = (path: ConfigPath) => string | undefined;
+
 /** What to say at a place. */
 export interface Problem {
   readonly severity: Diagnostic["severity"];
@@ -30,6 +33,7 @@ export class ConfigSource {
   /** Comments and trailing commas of a JSON file. */
   readonly extras: readonly Span[];
   readonly #findSpan: FindSpan;
+  readonly #readWritten: ReadWritten;
   #variableOf: (path: ConfigPath) => string | undefined = () => undefined;
 
   constructor(
@@ -41,6 +45,7 @@ export class ConfigSource {
       extras: readonly Span[];
     },
     findSpan: FindSpan,
+    readWritten: ReadWritten,
   ) {
     this.file = parts.file;
     this.text = parts.text;
@@ -48,6 +53,7 @@ export class ConfigSource {
     this.value = parts.value;
     this.extras = parts.extras;
     this.#findSpan = findSpan;
+    this.#readWritten = readWritten;
   }
 
   /**
@@ -56,9 +62,14 @@ export class ConfigSource {
    */
   overlaid(value: Record<string, unknown>, variableOf: (path: ConfigPath) => string | undefined): ConfigSource {
     const { file, text, format, extras } = this;
-    const source = new ConfigSource({ file, text, format, value, extras }, this.#findSpan);
+    const source = new ConfigSource({ file, text, format, value, extras }, this.#findSpan, this.#readWritten);
     source.#variableOf = variableOf;
     return source;
+  }
+
+  /** The number or the word at `path` as the file has it: `1.10`, of which its value is 1.1. */
+  written(path: ConfigPath): string {
+    return this.#readWritten(path) ?? "";
   }
 
   /** Where the key or the value at `path` stands; for a path that does not exist, its nearest parent. */

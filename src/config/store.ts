@@ -2,6 +2,7 @@
 // path needs to be of use.
 import { isAbsolute, resolve } from "node:path";
 import { exportPathProblem } from "./export-path.ts";
+import { fieldPathProblem } from "./field-paths.ts";
 import { isModuleFile, splitGraphPath } from "./graph-path.ts";
 import type { ConfigInput } from "./schema.ts";
 import { isRecord } from "./source.ts";
@@ -13,15 +14,23 @@ const EXAMPLES =
   'Write "./src/embed.ts:embed" for a function of yours, or "openai:text-embedding-3-small" for a model.';
 
 /**
- * Checks what the schema cannot: that what embeds is a file that is there, or a model of a provider.
+ * Checks what the schema cannot: that what embeds is a file that is there, or a model of a provider, and that fields lead somewhere.
  * @param root Folder that a relative path counts from.
  */
 export function checkStore(source: ConfigSource, root: string): Diagnostic[] {
   const { store } = source.value;
   const index = isRecord(store) ? store["index"] : undefined;
   const embed = isRecord(index) ? index["embed"] : undefined;
+  const fields = isRecord(index) ? index["fields"] : undefined;
   const problem = typeof embed === "string" ? problemOf(embed, root) : undefined;
-  return problem === undefined ? [] : [source.report(EMBED, "value", { severity: "error", ...problem })];
+  return [
+    ...(problem === undefined ? [] : [source.report(EMBED, "value", { severity: "error", ...problem })]),
+    ...(Array.isArray(fields) ? fields : []).flatMap((field: unknown, at) => {
+      const flaw = typeof field === "string" ? fieldPathProblem(field) : undefined;
+      if (flaw === undefined) return [];
+      return [source.report(["store", "index", "fields", at], "value", { severity: "error", ...flaw })];
+    }),
+  ];
 }
 
 /** What the server acts on; undefined when the config says nothing about the store. Only for a config without errors. */

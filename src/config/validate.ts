@@ -106,7 +106,9 @@ function checkKeys(
 /** What the user misses by this key; undefined when nothing, as for a key that asks for what happens anyway. */
 function notYet(schema: z.core.$ZodType, value: unknown): string | undefined {
   const meta = metaOf(schema);
-  const asksNothing = value === null || value === undefined || String(value) === meta?.default;
+  // Only of values without parts: an object may have a key of the user's that is called `toString`.
+  const written = typeof value === "object" ? undefined : String(value);
+  const asksNothing = value === null || value === undefined || written === meta?.default;
   return asksNothing ? undefined : meta?.missing;
 }
 

@@ -1,14 +1,14 @@
 // The `webhooks` key: header values with `${{ env.NAME }}` filled in once, at start, and the rules for destinations. What cannot be
 // filled in stops the server, because a delivery without its secret is worse than none (requirements, "Events → Webhook").
+import { variableOf } from "./env.ts";
 import type { ProcessEnv } from "./env.ts";
+import { TOKEN } from "./header-words.ts";
 import type { ConfigInput } from "./schema.ts";
 import type { ConfigPath, ConfigSource } from "./source.ts";
 import type { Diagnostic, WebhookConfig } from "./types.ts";
 
 const TEMPLATE = /\$\{\{([^}]*)\}\}/g;
 const NAME = /^\s*env\.([A-Za-z_]\w*)\s*$/;
-/** RFC 9110 §5.6.2. */
-const HEADER_NAME = /^[!#$%&'*+\-.^_`|~\w]+$/;
 /** Headers that the delivery itself makes. */
 const OURS = ["content-type", "content-length", "host", "connection", "transfer-encoding", "expect", "upgrade"];
 const OUR_PREFIX = "webhook-";
@@ -48,7 +48,7 @@ export function resolveWebhooks(
         const hint = `Rename the variable to ${prefix}${name}, or set "webhooks.env_prefix".`;
         return fail(`${subject} names the environment variable ${name}, which does not begin with "${prefix}".`, hint);
       }
-      const value = env[name];
+      const value = variableOf(env, name);
       if (value !== undefined && value !== "") {
         secrets.add(value);
         return value;
@@ -66,7 +66,7 @@ export function resolveWebhooks(
     const path = ["webhooks", "headers", name];
     const subject = `The webhook header "${name}"`;
     const lower = name.toLowerCase();
-    const problem = !HEADER_NAME.test(name)
+    const problem = !TOKEN.test(name)
       ? "cannot be a header: its name has characters that no header name has."
       : OURS.includes(lower) || lower.startsWith(OUR_PREFIX)
         ? "is set by the server itself."

@@ -1,7 +1,7 @@
 // Parses the YAML form of the config. Loaded only when the file is YAML: the library takes 20 ms that JSON users need not wait.
 import { isAlias, isCollection, isMap, isScalar, isSeq, parseDocument, visit } from "yaml";
 import type { Document, Node } from "yaml";
-import type { ConfigPath, FindSpan, Problem, Span } from "./source.ts";
+import type { ConfigPath, FindSpan, Problem, ReadWritten, Span } from "./source.ts";
 
 /** One problem that the parser found. */
 export interface YamlProblem extends Problem {
@@ -14,6 +14,7 @@ export interface YamlResult {
   readonly usable: boolean;
   readonly problems: readonly YamlProblem[];
   readonly findSpan: FindSpan;
+  readonly readWritten: ReadWritten;
 }
 
 /** Plainer words for the parser's commonest errors. */
@@ -51,7 +52,14 @@ export function parseYaml(text: string): YamlResult {
 }
 
 function parseText(text: string): Document {
-  return parseDocument(text, { prettyErrors: false, logLevel: "error" });
+  const document = parseDocument(text, { prettyErrors: false, logLevel: "error" });
+  visit(document, {
+    // Keys are names, also those that look like numbers: 1.10 is not 1.1.
+    Pair(_, { key }) {
+      if (isScalar(key) && ["number", "boolean"].includes(typeof key.value)) key.value = key.source ?? key.value;
+    },
+  });
+  return document;
 }
 
 function resultOf(text: string, document: Document): YamlResult {
@@ -70,7 +78,25 @@ function resultOf(text: string, document: Document): YamlResult {
     const message = error instanceof Error ? error.message : String(error);
     problems.push({ severity: "error", message: sentence(message), span: { offset: 0, length: 1 } });
   }
-  return { value, usable, problems, findSpan: (path, target) => findSpan(document, path, target) };
+  return {
+    value,
+    usable,
+    problems,
+    findSpan: (path, target) => findSpan(document, path, target),
+    readWritten: (path) => readWritten(document, path),
+  };
+}
+
+function readWritten(document: Document, path: ConfigPath): string | undefined {
+  const resolved = (node: unknown): unknown => (isAlias(node) ? node.resolve(document) : node);
+  let node = resolved(document.contents);
+  for (const part of path) {
+    const pair = isMap(node)
+      ? node.items.findLast(({ key }) => isScalar(key) && String(key.value) === part)
+      : undefined;
+    node = resolved(pair?.value);
+  }
+  return isScalar(node) ? node.source : undefined;
 }
 
 function unresolvedAliases(document: Document): YamlProblem[] {

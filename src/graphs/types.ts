@@ -60,6 +60,8 @@ export interface GraphVersion {
   readonly version: number;
   /** Real paths of the user's files that it was loaded from. Files that only give types are not among them. */
   readonly files: ReadonlySet<string>;
+  /** The graph is made anew on every use, by code of the project's that gets the config: two configs may give two graphs. */
+  readonly isFactory: boolean;
   /**
    * The compiled graph: compiles a builder, calls a factory with `config`. Never carries a checkpointer or store of the user's.
    * @throws GraphLoadError when the factory throws or returns something else than a graph.

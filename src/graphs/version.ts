@@ -30,12 +30,12 @@ export async function createVersion(
   const exported = await exportOf(module, context);
   if (typeof exported === "function") {
     const factory = exported as (config: GraphRunConfig) => unknown;
-    return { id: spec.id, version, resolve: (config) => callFactory(factory, config, context) };
+    return { id: spec.id, version, isFactory: true, resolve: (config) => callFactory(factory, config, context) };
   }
   const graph = toRunnable(exported);
   if (!graph) throw new GraphLoadError(spec.id, notAGraph(exported, context));
   const resolved = withoutPersistence(graph, context);
-  return { id: spec.id, version, resolve: () => Promise.resolve(resolved) };
+  return { id: spec.id, version, isFactory: false, resolve: () => Promise.resolve(resolved) };
 }
 
 function exportOf(module: Record<string, unknown>, { spec, root }: VersionContext): unknown {

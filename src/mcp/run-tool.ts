@@ -7,13 +7,13 @@ import type { ToolCall, ToolOutcome } from "./server.ts";
 /** Runs the tool. @param onStep told of every superstep. @throws ApiError */
 export async function runTool(
   sources: AdmissionSources & { readonly engine: RunEngine },
-  { assistant, input, context, access }: ToolCall,
+  { assistant, input, context, access, hidden }: ToolCall,
   signal: AbortSignal,
   onStep: (() => void) | undefined,
 ): Promise<ToolOutcome> {
   const body = runBody.parse({ assistant_id: assistant.assistant_id, input, context, stream_mode: "updates" });
   const { engine } = sources;
-  const { body: admitted, grants } = await admitRun(sources, access, undefined, body);
+  const { body: admitted, grants } = await admitRun(sources, access, undefined, body, hidden);
   const request = { ...runRequest(admitted), ...grants };
   const run = engine.create(undefined, request, onStep === undefined ? "wait" : "stream");
   const stop = (): void => {

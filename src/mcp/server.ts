@@ -35,7 +35,12 @@ export interface ToolCall {
   readonly context: unknown;
   /** What the caller may do. */
   readonly access: Access;
+  /** Settings for the graph alone, from the headers of the request. */
+  readonly hidden: Json | undefined;
 }
+
+/** Who asks. */
+export type McpCaller = Pick<ToolCall, "access" | "hidden">;
 
 /** The code of an error that says that the caller may not do this; JSON-RPC itself has none. */
 export const FORBIDDEN = -32_003;
@@ -52,12 +57,12 @@ export class McpServer {
 
   /**
    * Answers a request.
-   * @param access what the caller may do. @param notify sends a notification before the answer; undefined when the transport cannot.
+   * @param notify sends a notification before the answer; undefined when the transport cannot.
    * @throws RpcFailure
    */
   async answer(
     { method, params = {} }: RpcRequest,
-    access: Access,
+    caller: McpCaller,
     signal: AbortSignal,
     notify?: (method: string, params: Json) => void,
   ): Promise<unknown> {
@@ -68,9 +73,9 @@ export class McpServer {
       case "ping":
         return {};
       case "tools/list":
-        return this.#list(params, access);
+        return this.#list(params, caller.access);
       case "tools/call":
-        return this.#call(params, access, signal, notify);
+        return this.#call(params, caller, signal, notify);
       default:
         throw new RpcFailure(RPC.methodNotFound, `Method not found: ${method.slice(0, 100)}`);
     }
@@ -116,22 +121,22 @@ export class McpServer {
 
   async #call(
     { name, arguments: input = {}, context, _meta: meta }: Json,
-    access: Access,
+    caller: McpCaller,
     signal: AbortSignal,
     notify?: (method: string, params: Json) => void,
   ): Promise<Json> {
-    const assistants = await this.#assistants(access);
+    const assistants = await this.#assistants(caller.access);
     const assistant = typeof name === "string" ? toolNames(assistants).get(name) : undefined;
     if (assistant === undefined) throw new RpcFailure(RPC.invalidParams, `Unknown tool: ${String(name).slice(0, 100)}`);
     if (!isObject(input)) throw new RpcFailure(RPC.invalidParams, "arguments must be an object");
-    const progressToken = isObject(meta) ? meta["progressToken"] : undefined;
+    const progressToken = progressTokenIn(meta);
     let progress = 0;
     const onStep =
       notify === undefined || progressToken === undefined
         ? undefined
         : () => notify("notifications/progress", { progressToken, progress: ++progress });
     try {
-      const { values, problem } = await this.#options.run({ assistant, input, context, access }, signal, onStep);
+      const { values, problem } = await this.#options.run({ assistant, input, context, ...caller }, signal, onStep);
       if (problem !== undefined) return { content: [{ type: "text", text: problem }], isError: true };
       return { content: [{ type: "text", text: values }], isError: false };
     } catch (error) {
@@ -139,4 +144,10 @@ export class McpServer {
       return { content: [{ type: "text", text: error.detail }], isError: true };
     }
   }
+}
+
+/** What a caller knows progress by; undefined when it does not want to hear of it, or gives what is no token. */
+export function progressTokenIn(meta: unknown): string | number | undefined {
+  const token = isObject(meta) ? meta["progressToken"] : undefined;
+  return typeof token === "string" || typeof token === "number" ? token : undefined;
 }

@@ -13,6 +13,8 @@ export interface Tool {
 
 /** What some clients and models accept as a tool's name. */
 const MAX_NAME = 64;
+/** Characters of an assistant's name that a tool's name is made of. */
+const LOOKED_AT = 1000;
 
 /**
  * Names for all assistants: the assistant's own where it can be one, with what no client takes replaced, and the beginning of the id behind
@@ -37,11 +39,16 @@ export function toolNames(assistants: readonly Assistant[]): Map<string, Assista
 const hash = (text: string): string => createHash("sha256").update(text).digest("hex").slice(0, 16);
 
 function sanitise(name: string): string {
-  return name
+  // Assistants that were made before names had a limit may have longer ones.
+  const plain = name
+    .slice(0, LOOKED_AT)
     .normalize("NFKD")
-    .replaceAll(/[^A-Za-z0-9_-]+/g, "_")
-    .replaceAll(/^_+|_+$/g, "")
-    .slice(0, MAX_NAME);
+    .replaceAll(/[^A-Za-z0-9_-]+/g, "_");
+  let from = 0;
+  let to = plain.length;
+  while (from < to && plain[from] === "_") from++;
+  while (to > from && plain[to - 1] === "_") to--;
+  return plain.slice(from, to).slice(0, MAX_NAME);
 }
 
 /** The tool of an assistant. @param schema the graph's input schema, as far as it is known. */

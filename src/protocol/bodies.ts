@@ -1,7 +1,7 @@
 // What clients send in protocol v2: the envelope of a command, the parameters of each, the request for events. Unknown fields are let
 // through everywhere, as the protocol wants it.
 import { z } from "zod";
-import { jsonObject, optional } from "../resources/schema.ts";
+import { jsonObject, nameList, optional, settings } from "../resources/schema.ts";
 import { commandBody } from "../resources/state-bodies.ts";
 
 /** Channels and namespaces in one request; what is longer is a mistake. */
@@ -9,6 +9,7 @@ const MAX_CHANNELS = 1000;
 const MAX_NAMESPACES = 1000;
 const MAX_NAME = 1000;
 const MAX_CHECKPOINTS = 1000;
+const MAX_ANSWERS = 10_000;
 
 const namespace = z.array(z.string().max(MAX_NAME)).max(100);
 const count = z.int().min(0).max(Number.MAX_SAFE_INTEGER);
@@ -28,7 +29,7 @@ export const CHANNELS = [
 
 const filterFields = {
   channels: z
-    .array(z.string().min(1).max(MAX_NAME))
+    .array(z.string().min(1, { abort: true }).max(MAX_NAME, { abort: true }))
     .min(1)
     .max(MAX_CHANNELS)
     .meta({ description: `${CHANNELS.join(", ")}, or \`custom:<name>\`; others match nothing.` }),
@@ -56,7 +57,7 @@ export const runStartParams = z.object({
   assistant_id: z.string().min(1),
   input: z.unknown().optional(),
   config: optional(jsonObject),
-  metadata: optional(jsonObject),
+  metadata: optional(settings),
   multitaskStrategy: optional(z.enum(["reject", "rollback", "interrupt", "enqueue"])),
 });
 
@@ -64,18 +65,18 @@ const { update, goto } = commandBody.shape;
 
 /** One answer to an interrupt. Its id is enough to find it, so that its namespace need not be sent. */
 const answer = z.object({ interrupt_id: z.string().min(1), response: z.unknown().optional() });
-const along = { update, goto, config: optional(jsonObject), metadata: optional(jsonObject) };
+const along = { update, goto, config: optional(jsonObject), metadata: optional(settings) };
 
 /** `input.respond`: one answer, or several that the graph is to get at once. */
 export const respondParams = z.union([
-  z.object({ responses: z.array(answer).min(1), ...along }),
+  z.object({ responses: z.array(answer).min(1).max(MAX_ANSWERS), ...along }),
   answer.extend(along).transform(({ interrupt_id, response, ...rest }) => ({
     responses: [{ interrupt_id, response }],
     ...rest,
   })),
 ]);
 
-export const stateGetParams = z.object({ namespace: optional(namespace), keys: optional(z.array(z.string())) });
+export const stateGetParams = z.object({ namespace: optional(namespace), keys: optional(nameList) });
 
 export const listCheckpointsParams = z.object({
   namespace: optional(namespace),

@@ -3,6 +3,7 @@
 import { UNRESTRICTED } from "../auth/access.ts";
 import { parseForeignJson } from "../json-text.ts";
 import type { Json } from "../resources/json.ts";
+import { validated } from "../resources/schema.ts";
 import { subscribeParams, unsubscribeParams } from "./bodies.ts";
 import { ProtocolError } from "./errors.ts";
 import { matches, type EventFilter } from "./filter.ts";
@@ -127,7 +128,7 @@ export class ProtocolConnection implements LogFollower {
   }
 
   async #subscribe(params: Json): Promise<{ subscription_id: string; replayed_events: number }> {
-    const filter = filterOf(subscribeParams.parse(params));
+    const filter = filterOf(validated(subscribeParams, params));
     await this.#service.supported();
     if (this.#subscriptions.size >= MAX_SUBSCRIPTIONS)
       throw new ProtocolError("invalid_argument", `A connection may have ${MAX_SUBSCRIPTIONS} subscriptions.`);
@@ -146,7 +147,7 @@ export class ProtocolConnection implements LogFollower {
   }
 
   #unsubscribe(params: Json): Record<string, never> {
-    const { subscription_id: id } = unsubscribeParams.parse(params);
+    const { subscription_id: id } = validated(unsubscribeParams, params);
     if (!this.#subscriptions.delete(id)) throw new ProtocolError("no_such_subscription", `No subscription "${id}"`);
     this.#backlogs = this.#backlogs.filter(({ subscription }) => subscription !== id);
     return {};

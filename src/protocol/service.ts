@@ -5,6 +5,7 @@ import { UNRESTRICTED, type Access } from "../auth/access.ts";
 import type { Assistants } from "../resources/assistants.ts";
 import { isObject, type Json } from "../resources/json.ts";
 import type { Runs } from "../resources/runs.ts";
+import { validated } from "../resources/schema.ts";
 import { threadNotFound, type ThreadRecord, type Threads } from "../resources/threads.ts";
 import type { RunEngine } from "../runs/engine.ts";
 import type { GraphKit } from "../runs/engine-options.ts";
@@ -140,7 +141,7 @@ export class ProtocolService {
     if (Object.hasOwn(NOT_SUPPORTED, method)) throw new ProtocolError("not_supported", NOT_SUPPORTED[method]!);
     switch (method) {
       case "run.start": {
-        const start = runStartParams.parse(params);
+        const start = validated(runStartParams, params);
         await this.supported();
         return this.#runs.start(threadId, start, { access, hidden });
       }
@@ -150,16 +151,16 @@ export class ProtocolService {
         return this.#runs.respond(threadId, answers, existing(thread, threadId), { access, hidden });
       }
       case "state.fork": {
-        const fork = stateForkParams.parse(params);
+        const fork = validated(stateForkParams, params);
         await this.supported();
         return this.#runs.fork(threadId, fork, existing(thread, threadId), { access, hidden });
       }
       case "state.get":
-        return this.#states.get(existing(thread, threadId).thread_id, stateGetParams.parse(params));
+        return this.#states.get(existing(thread, threadId).thread_id, validated(stateGetParams, params));
       case "state.listCheckpoints":
-        return this.#states.list(existing(thread, threadId).thread_id, listCheckpointsParams.parse(params));
+        return this.#states.list(existing(thread, threadId).thread_id, validated(listCheckpointsParams, params));
       case "agent.getTree":
-        return { tree: treeOf(this.#options, existing(thread, threadId), getTreeParams.parse(params).run_id) };
+        return { tree: treeOf(this.#options, existing(thread, threadId), validated(getTreeParams, params).run_id) };
       default:
         throw new ProtocolError("unknown_command", `Unknown command "${method}"`);
     }

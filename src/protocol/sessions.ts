@@ -1,4 +1,5 @@
 // The sessions of all threads: made when protocol v2 is spoken with a thread, freed when nobody reads and nothing runs there any more.
+import type { Timers } from "../clock.ts";
 import type { RunRecord } from "../resources/runs.ts";
 import type { Threads } from "../resources/threads.ts";
 import type { RunObserver, RunObservers } from "../runs/observer.ts";
@@ -17,6 +18,7 @@ export interface SessionsOptions {
   readonly threads: Threads;
   readonly values: ThreadValues;
   readonly checkpoints: CheckpointStore;
+  readonly clock: Timers;
   /** Whether anything runs or waits on a thread. */
   readonly isBusy: (threadId: string) => boolean;
   /** Watches the run that a thread executes now, if nobody does yet. */
@@ -27,7 +29,7 @@ export class ProtocolSessions implements RunObservers {
   readonly #options: SessionsOptions;
   readonly #sessions = new Map<string, ThreadSession>();
   /** Sessions that are not in use, those that were used longest ago first, with what frees them. */
-  readonly #resting = new Map<ThreadSession, NodeJS.Timeout>();
+  readonly #resting = new Map<ThreadSession, () => void>();
   /** The greatest number that a freed session had given out. */
   #lastSeq = 0;
   #closed = false;
@@ -105,11 +107,14 @@ export class ProtocolSessions implements RunObservers {
   }
 
   #used(session: ThreadSession): void {
-    const timer = this.#resting.get(session);
-    if (timer !== undefined) clearTimeout(timer);
+    this.#resting.get(session)?.();
     this.#resting.delete(session);
     if (session.inUse || this.#sessions.get(session.threadId) !== session) return;
-    this.#resting.set(session, setTimeout(() => this.#free(session), KEEP_MS).unref());
+    const { clock } = this.#options;
+    this.#resting.set(
+      session,
+      clock.at(clock.now() + KEEP_MS, () => this.#free(session)),
+    );
     let chars = 0;
     for (const { log } of this.#resting.keys()) chars += log.chars;
     for (const oldest of this.#resting.keys()) {
@@ -120,7 +125,7 @@ export class ProtocolSessions implements RunObservers {
   }
 
   #free(session: ThreadSession): void {
-    clearTimeout(this.#resting.get(session));
+    this.#resting.get(session)?.();
     this.#resting.delete(session);
     this.#lastSeq = Math.max(this.#lastSeq, session.log.lastSeq);
     if (this.#sessions.get(session.threadId) === session) this.#sessions.delete(session.threadId);

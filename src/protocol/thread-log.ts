@@ -6,6 +6,8 @@ import { channelOf, type Filterable } from "./filter.ts";
 /** Events and characters kept per thread; beyond them the oldest go, and a reader that far behind is cut off. */
 const MAX_EVENTS = 50_000;
 const MAX_CHARS = 32 * 1024 * 1024;
+/** As many events of the largest size may wait for a reader, if that is more: a step brings several that hold the whole state. */
+const LARGE_EVENTS = 8;
 
 /** An event as it is kept. */
 export interface LoggedEvent extends Filterable {
@@ -34,6 +36,8 @@ export class ThreadLog {
   #next: number;
   #runs = 0;
   #chars = 0;
+  /** Characters of the largest event that there was. */
+  #largest = 0;
   #closed = false;
 
   /** @param base the log's numbers are greater than this. */
@@ -87,6 +91,7 @@ export class ThreadLog {
     const named = name === undefined ? undefined : `${channel}:${name}`;
     this.#events.push({ seq, method, channel, named, namespace, run, passing, json });
     this.#chars += json.length;
+    this.#largest = Math.max(this.#largest, json.length);
     if (this.#chars > MAX_CHARS || this.#events.length > MAX_EVENTS) this.#trim();
     for (const follower of this.#followers) follower.wake();
   }
@@ -97,10 +102,13 @@ export class ThreadLog {
   }
 
   #trim(): void {
-    // The newest stays, however large it is.
+    // The newest stays, however large it is; and what is unread, as long as it is no more than some large events.
+    const isRoom = this.#chars <= LARGE_EVENTS * this.#largest && this.#events.length <= MAX_EVENTS;
+    const unread = isRoom ? Math.min(...Array.from(this.#followers, ({ cursor }) => cursor)) : Infinity;
     const last = this.#events.length - 1;
+    const most = Math.min(last, Math.max(0, unread - this.firstSeq));
     let drop = 0;
-    for (let chars = this.#chars; drop < last; drop++) {
+    for (let chars = this.#chars; drop < most; drop++) {
       if (chars <= MAX_CHARS / 2 && last - drop < MAX_EVENTS / 2) break;
       chars -= this.#events[drop]!.json.length;
     }

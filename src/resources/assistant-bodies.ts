@@ -1,7 +1,21 @@
 // Bodies and queries of the requests about assistants (wire-api §1.1).
 import { z } from "zod";
 import type { Json } from "./json.ts";
-import { jsonObject, limit, offset, optional, queryFlag, sortOrder, uuid } from "./schema.ts";
+import {
+  containedFilter,
+  limit,
+  nameList,
+  offset,
+  optional,
+  queryFlag,
+  selection,
+  settings,
+  sortOrder,
+  uuid,
+} from "./schema.ts";
+
+/** Characters of an assistant's name. */
+const MAX_NAME = 1000;
 
 export const ASSISTANT_FIELDS = [
   "assistant_id",
@@ -19,10 +33,10 @@ export const ASSISTANT_FIELDS = [
 /** The config of an assistant; keys that nobody knows stay. */
 export const assistantConfig = z
   .looseObject({
-    tags: optional(z.array(z.string())),
+    tags: optional(nameList),
     recursion_limit: optional(z.int().min(1)),
-    configurable: optional(jsonObject),
-    metadata: optional(jsonObject),
+    configurable: optional(settings),
+    metadata: optional(settings),
     run_name: optional(z.string()),
     max_concurrency: optional(z.int().min(1)),
   })
@@ -30,9 +44,9 @@ export const assistantConfig = z
 
 const fields = {
   config: optional(assistantConfig),
-  context: optional(jsonObject),
-  metadata: optional(jsonObject),
-  name: optional(z.string()),
+  context: optional(settings),
+  metadata: optional(settings),
+  name: optional(z.string().max(MAX_NAME)),
   description: optional(z.string()),
 };
 
@@ -48,7 +62,7 @@ export const patchAssistantBody = z.object({ graph_id: optional(z.string().min(1
 export const deleteAssistantQuery = z.object({ delete_threads: queryFlag(false) });
 
 const filter = {
-  metadata: optional(jsonObject),
+  metadata: optional(containedFilter),
   graph_id: optional(z.string()),
   name: optional(z.string()),
 };
@@ -59,12 +73,12 @@ export const searchAssistantsBody = z.object({
   offset,
   sort_by: optional(z.enum(["assistant_id", "created_at", "updated_at", "name", "graph_id"])),
   sort_order: sortOrder,
-  select: optional(z.array(z.enum(ASSISTANT_FIELDS))),
+  select: selection(ASSISTANT_FIELDS),
 });
 
 export const countAssistantsBody = z.object(filter);
 
-export const versionsBody = z.object({ metadata: optional(jsonObject), limit: limit(), offset });
+export const versionsBody = z.object({ metadata: optional(containedFilter), limit: limit(), offset });
 
 export const latestBody = z.object({ version: optional(z.int().min(1)) });
 

@@ -10,6 +10,7 @@ import { matching, searchAssistants, type AssistantFilter, type AssistantQuery }
 import { mirrored, type Settings } from "./assistant-settings.ts";
 import { AssistantVersions } from "./assistant-versions.ts";
 import { contains, page, type Json, type Page } from "./json.ts";
+import { merged } from "./settings-size.ts";
 import { followed, givenBefore, systemAssistant, type Given } from "./system-assistants.ts";
 
 /** An assistant and, for a system assistant, what the config gave to it. */
@@ -202,7 +203,7 @@ export class Assistants {
         ...before,
         ...settings,
         graph_id: fields.graph_id ?? before.graph_id,
-        metadata: { ...before.metadata, ...fields.metadata },
+        metadata: merged(before.metadata, fields.metadata),
         name: fields.name ?? before.name,
         description: fields.description ?? before.description,
         version: this.#versions.highest(before.assistant_id) + 1,

@@ -19,9 +19,21 @@ export function contains(value: unknown, part: unknown): boolean {
     );
   }
   if (Array.isArray(part)) {
-    return Array.isArray(value) && part.every((wanted) => value.some((item) => contains(item, wanted)));
+    return Array.isArray(value) && containsAll(value, part);
   }
   return value === part;
+}
+
+/** Elements of a list from which on it is worth a set. */
+const MANY = 16;
+
+/** The same for the elements of two lists, which may both be long. */
+function containsAll(value: readonly unknown[], part: readonly unknown[]): boolean {
+  const known = part.length < MANY ? undefined : new Set(value);
+  return part.every((wanted) => {
+    if (typeof wanted === "object" && wanted !== null) return value.some((item) => contains(item, wanted));
+    return known === undefined ? value.includes(wanted) : known.has(wanted);
+  });
 }
 
 /** The fields of `record` named in `select`, in that order; all of them without `select`. */

@@ -53,6 +53,12 @@ export interface RequestMark {
   readonly asks: string;
 }
 
+/** The graph and the assistant that a thread names in its metadata; absent where it names none. */
+export interface GraphIds {
+  readonly graph_id?: unknown;
+  readonly assistant_id?: unknown;
+}
+
 /** A run as it is stored: the public record and what only the engine needs. */
 export interface RunRecord {
   readonly run: RunJson;
@@ -67,6 +73,8 @@ export interface RunRecord {
   readonly ephemeral?: true;
   /** What the thread was before the run, if it was not idle: it is that again when nothing is left of the run. */
   readonly before?: "interrupted" | "error" | undefined;
+  /** What the thread named before the run, if it was something else: it does again when nothing is left of the run. */
+  readonly graphBefore?: GraphIds | undefined;
   /** Settings for the graph alone, such as request headers: never shown, and gone when the run has ended. */
   readonly hidden?: Json | undefined;
   /** The Idempotency-Key that it was created with. */

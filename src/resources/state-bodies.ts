@@ -1,6 +1,6 @@
 // Bodies and queries of the requests about thread states (wire-api §1.2): the newest, at a checkpoint, the history, updates.
 import { z } from "zod";
-import { jsonObject, limit, optional, queryFlag, queryInt } from "./schema.ts";
+import { containedFilter, jsonObject, limit, MAX_STEPS, optional, queryFlag, queryInt, settings } from "./schema.ts";
 
 /** Characters of a checkpoint id or namespace in the spelling of storage keys. */
 const MAX_REFERENCE_CHARS = 1500;
@@ -23,9 +23,9 @@ export const checkpointReference = z.object({
 
 /** A command to a graph: state updates, the answer to interrupts, where to go. */
 export const commandBody = z.object({
-  update: z.union([jsonObject, z.array(z.tuple([z.string(), z.unknown()]))]).nullish(),
+  update: z.union([jsonObject, z.array(z.tuple([z.string(), z.unknown()])).max(MAX_STEPS)]).nullish(),
   resume: z.unknown().optional(),
-  goto: z.union([z.string(), jsonObject, z.array(z.union([z.string(), jsonObject]))]).nullish(),
+  goto: z.union([z.string(), jsonObject, z.array(z.union([z.string(), jsonObject])).max(MAX_STEPS)]).nullish(),
 });
 
 export const stateQuery = z.object({ subgraphs: queryFlag(false) });
@@ -40,7 +40,7 @@ export const updateStateBody = z.object({
 });
 
 /** Metadata to merge into that of the newest checkpoint. */
-export const patchStateBody = z.object({ metadata: jsonObject });
+export const patchStateBody = z.object({ metadata: settings });
 
 /** `before` comes as an id, as a checkpoint reference, or as a config that holds one. */
 const before = z
@@ -61,7 +61,7 @@ const before = z
 export const historyBody = z.object({
   limit: limit(),
   before,
-  metadata: optional(jsonObject),
+  metadata: optional(containedFilter),
   checkpoint: optional(checkpointReference),
 });
 

@@ -3,9 +3,9 @@
 
 import { z } from "zod";
 import type { LongTermStore, WireItem, WireSearchItem } from "../storage/long-term-store.ts";
-import { jsonObject, limit, offset, optional } from "./schema.ts";
+import { containedFilter, jsonObject, limit, nameList, offset, optional } from "./schema.ts";
 
-const labels = z.array(z.string());
+const labels = nameList;
 
 /** Body of `PUT /store/items`. */
 export const putItemBody = z.object({
@@ -13,7 +13,7 @@ export const putItemBody = z.object({
   key: z.string(),
   value: jsonObject,
   index: z
-    .union([z.literal(false), z.array(z.string())])
+    .union([z.literal(false), nameList])
     .nullish()
     .meta({
       description:
@@ -49,7 +49,7 @@ export type GetItemQuery = z.infer<typeof getItemQuery>;
 /** Body of `POST /store/items/search`. */
 export const searchItemsBody = z.object({
   namespace_prefix: optional(labels),
-  filter: optional(jsonObject),
+  filter: optional(containedFilter),
   limit: limit(10),
   offset,
   query: optional(z.string()).meta({

@@ -1,6 +1,19 @@
 // Bodies and queries of the requests about threads (wire-api §1.2), but for those about their states.
 import { z } from "zod";
-import { jsonObject, limit, offset, optional, queryList, sortOrder, uuid } from "./schema.ts";
+import {
+  containedFilter,
+  jsonObject,
+  limit,
+  MAX_IDS,
+  MAX_STEPS,
+  offset,
+  optional,
+  queryList,
+  selection,
+  settings,
+  sortOrder,
+  uuid,
+} from "./schema.ts";
 import { commandBody } from "./state-bodies.ts";
 import { parsePath, PATH_FORM, type ExtractPath } from "./thread-extract.ts";
 import type { ThreadTtl } from "./thread-ttl.ts";
@@ -29,21 +42,24 @@ const ttl = z
 
 export const createThreadBody = z.object({
   thread_id: optional(uuid),
-  metadata: optional(jsonObject),
+  metadata: optional(settings),
   if_exists: optional(z.enum(["raise", "do_nothing"])),
   ttl,
   supersteps: optional(
-    z.array(
-      z.object({
-        updates: z
-          .array(z.object({ values: z.unknown().optional(), command: optional(commandBody), as_node: z.string() }))
-          .min(1),
-      }),
-    ),
+    z
+      .array(
+        z.object({
+          updates: z
+            .array(z.object({ values: z.unknown().optional(), command: optional(commandBody), as_node: z.string() }))
+            .min(1)
+            .max(MAX_STEPS),
+        }),
+      )
+      .max(MAX_STEPS),
   ),
 });
 
-export const patchThreadBody = z.object({ metadata: optional(jsonObject), ttl });
+export const patchThreadBody = z.object({ metadata: optional(settings), ttl });
 
 /** `?include=`: names in a list, or one by one. */
 export const getThreadQuery = z.object({
@@ -70,6 +86,7 @@ const extractPaths = jsonObject.transform((paths, context): [alias: string, path
   const entries = Object.entries(paths);
   if (entries.length > MAX_ALIASES) {
     context.addIssue({ code: "custom", message: `must have at most ${MAX_ALIASES} aliases, has ${entries.length}` });
+    return z.NEVER;
   }
   return entries.flatMap(([alias, text]) => {
     const path = typeof text === "string" ? parsePath(text) : undefined;
@@ -80,25 +97,25 @@ const extractPaths = jsonObject.transform((paths, context): [alias: string, path
 });
 
 const filters = {
-  metadata: optional(jsonObject),
-  values: optional(jsonObject),
+  metadata: optional(containedFilter),
+  values: optional(containedFilter),
   status: optional(threadStatus),
 };
 
 export const searchThreadsBody = z.object({
-  ids: optional(z.array(uuid)),
+  ids: optional(z.array(uuid).max(MAX_IDS)),
   ...filters,
   limit: limit(),
   offset,
   sort_by: optional(z.enum(["thread_id", "status", "created_at", "updated_at", "state_updated_at"])),
   sort_order: sortOrder,
-  select: optional(z.array(z.enum(THREAD_FIELDS))),
+  select: selection(THREAD_FIELDS),
   extract: optional(extractPaths),
 });
 
 export const countThreadsBody = z.object(filters);
 
 export const pruneThreadsBody = z.object({
-  thread_ids: z.array(uuid),
+  thread_ids: z.array(uuid).max(MAX_IDS),
   strategy: optional(strategy).transform((value) => value ?? "delete"),
 });

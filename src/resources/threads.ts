@@ -5,6 +5,7 @@ import { isUuid, systemClock, timestamp, uuid4, type Clock } from "../ids.ts";
 import { prefixRange, type Database, type Write } from "../storage/database.ts";
 import { keys } from "../storage/keys.ts";
 import { page, type Json, type Page } from "./json.ts";
+import { merged } from "./settings-size.ts";
 import { ThreadIndex } from "./thread-index.ts";
 import type { ThreadRecord } from "./thread-record.ts";
 import {
@@ -197,7 +198,7 @@ export class Threads {
     const record = this.get(threadId);
     return this.put({
       ...record,
-      metadata: { ...record.metadata, ...metadata },
+      metadata: merged(record.metadata, metadata),
       updated_at: this.stamp(),
       ...(ttl === undefined ? {} : { ttl }),
     });

@@ -3,6 +3,7 @@
 import type { Codec } from "../storage/codec.ts";
 import { isMessage } from "../storage/messages.ts";
 import type { Json } from "../resources/json.ts";
+import { nameValues } from "./interrupts.ts";
 
 /** Modes that a client may ask for. */
 export const STREAM_MODES = [
@@ -68,8 +69,10 @@ export class ChunkEvents {
 
   /** One chunk: the namespace of the (sub)graph, LangGraph's mode, its payload. */
   chunk(ns: readonly string[], mode: string, payload: unknown): void {
+    const asks = (mode === "values" || mode === "updates") && isInterrupt(payload);
+    if (asks) nameValues(payload.__interrupt__);
     if (mode === "values" && ns.length === 0) {
-      if (isInterrupt(payload)) this.interrupts = [...(this.interrupts ?? []), ...payload.__interrupt__];
+      if (asks) this.interrupts = [...(this.interrupts ?? []), ...payload.__interrupt__];
       else this.values = payload;
     }
     if (mode === "messages") return this.#messages(ns, payload as [unknown, unknown]);
@@ -96,10 +99,12 @@ export class ChunkEvents {
     if (mode === "checkpoints") return this.#codec.wire(checkpointPayload(payload as Json, this.#hidden));
     if (mode === "debug") {
       const { type, payload: inner } = payload as { type: string; payload: Json };
+      nameValues(inner["interrupts"]);
       if (type === "checkpoint") {
         return this.#codec.wire({ ...(payload as Json), payload: checkpointPayload(inner, this.#hidden) });
       }
     }
+    if (mode === "tasks") nameValues((payload as Json)["interrupts"]);
     return this.#codec.wire(payload);
   }
 
@@ -173,6 +178,7 @@ function checkpointPayload({ parentConfig, config, tasks, ...rest }: Json, hidde
 }
 
 function debugTask({ state, ...task }: Json): Json {
+  nameValues(task["interrupts"]);
   if (state === undefined) return task;
   const configurable = (state as Json)["configurable"];
   return configurable === undefined ? { ...task, state } : { ...task, checkpoint: configurable };

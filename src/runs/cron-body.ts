@@ -1,11 +1,17 @@
 // Bodies of the requests about crons (wire-api §1.5): those of runs, with a schedule.
 import { z } from "zod";
-import { jsonObject, limit, offset, optional, sortOrder, uuid } from "../resources/schema.ts";
+import { containedFilter, limit, offset, optional, selection, sortOrder, uuid } from "../resources/schema.ts";
 import { runBody } from "./run-body.ts";
+
+/** Characters of a time, a schedule, the name of a time zone. */
+const MAX_MOMENT = 64;
+const MAX_SCHEDULE = 200;
+const MAX_TIMEZONE = 100;
 
 /** A moment, in the server's spelling. Without an offset it is UTC. */
 const moment = z
   .string()
+  .max(MAX_MOMENT)
   .transform((text) =>
     /T.*(?:Z|[+-]\d\d:?\d\d)$/i.test(text) ? text : `${text.includes("T") ? text : `${text}T00:00`}Z`,
   )
@@ -13,11 +19,15 @@ const moment = z
   .transform((text) => new Date(text).toISOString().replace("Z", "+00:00"))
   .meta({ format: "date-time" });
 
-const schedule = z.string().meta({
+const schedule = z.string().max(MAX_SCHEDULE).meta({
   description: "Five fields: minute, hour, day of the month, month, day of the week.",
   example: "0 9 * * 1-5",
 });
-const timezone = z.string().nullish().meta({ description: "IANA name; null: UTC.", example: "Europe/Zurich" });
+const timezone = z
+  .string()
+  .max(MAX_TIMEZONE)
+  .nullish()
+  .meta({ description: "IANA name; null: UTC.", example: "Europe/Zurich" });
 
 /** What the runs of a cron are made of; the rest is the cron's own. */
 const runFields = runBody.omit({ if_not_exists: true, after_seconds: true, on_completion: true, on_disconnect: true });
@@ -37,7 +47,7 @@ const filter = {
   assistant_id: optional(z.string()),
   thread_id: optional(uuid),
   enabled: optional(z.boolean()),
-  metadata: optional(jsonObject),
+  metadata: optional(containedFilter),
 };
 
 const CRON_FIELDS = [
@@ -65,7 +75,7 @@ export const searchCronsBody = z.object({
     z.enum(["cron_id", "assistant_id", "thread_id", "next_run_date", "end_time", "created_at", "updated_at"]),
   ),
   sort_order: sortOrder,
-  select: optional(z.array(z.enum(CRON_FIELDS))),
+  select: selection(CRON_FIELDS),
 });
 
 export const countCronsBody = z.object(filter);

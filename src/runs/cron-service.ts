@@ -6,6 +6,7 @@ import { timestampOf, uuid7, type Clock } from "../ids.ts";
 import type { Assistants } from "../resources/assistants.ts";
 import type { Cron, Crons } from "../resources/crons.ts";
 import type { Json } from "../resources/json.ts";
+import { merged } from "../resources/settings-size.ts";
 import { threadNotFound, type Threads } from "../resources/threads.ts";
 import type { createCronBody, patchCronBody } from "./cron-body.ts";
 import type { CronClock } from "./cron-clock.ts";
@@ -102,7 +103,7 @@ export class CronService {
       ...own,
       ...(assistant === undefined ? {} : { assistant_id: assistant.assistant_id }),
       ...(on_run_completed === undefined || cron.thread_id !== null ? {} : { on_run_completed }),
-      metadata: { ...cron.metadata, ...metadata },
+      metadata: merged(cron.metadata, metadata),
       payload: payloadOf(
         {
           ...before,

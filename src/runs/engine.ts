@@ -10,7 +10,8 @@ import { ActiveRun, type RunEnd } from "./active.ts";
 import { attempt } from "./attempt.ts";
 import { type BoundedWork, ThreadChanges } from "./changes.ts";
 import type { Caller, EngineOptions } from "./engine-options.ts";
-import { describeError, execute, type ExecutionEnd } from "./executor.ts";
+import { describeError } from "./describe-error.ts";
+import { execute, type ExecutionEnd } from "./executor.ts";
 import { RunLedger, type StateChange } from "./ledger.ts";
 import { RunMaker } from "./making.ts";
 import { RunMetrics } from "./metrics.ts";
@@ -54,13 +55,14 @@ export class RunEngine {
       ...options,
       queue: this.#queue,
       loaded: () => this.#loaded,
-      supersede: (run, action) => this.#stopRun(run, action),
+      supersede: (stopped, action) => this.#stopRuns(stopped, action),
     });
     this.#ledger = new RunLedger({
       ...options,
       logs: this.streams.logs,
       followers: options.followers ?? [],
-      others: (threadId, runId) => this.#queue.lane(threadId).filter(({ id }) => id !== runId),
+      others: (threadId, runId) =>
+        this.#queue.lane(threadId).filter(({ id, stopReason }) => id !== runId && stopReason !== "rollback"),
     });
     const { onFailure, onError } = options;
     this.#ending = { ledger: this.#ledger, onFailure, onError };
@@ -124,7 +126,7 @@ export class RunEngine {
         sink: run.log,
         observer: watchFromNow(run, this.#options.observers),
         signal: run.controller.signal,
-        wantsRest: () => run.stopReason === "interrupt",
+        wantsRest: () => run.stopReason === "interrupt" || run.stopReason === "timeout",
         metadata: runMetadata(run.record, kit.runtime.version, this.#options.apiUrl()),
         configurable: graphConfigurable(run.record),
         onDrain: (drain) => {
@@ -135,7 +137,7 @@ export class RunEngine {
         },
       });
       inTime();
-      if (end.kind === "aborted" && run.stopReason === "timeout") end = timedOut(timeoutMs);
+      if (end.kind === "aborted" && run.stopReason === "timeout") end = timedOut(timeoutMs, end.valuesJson);
     } catch (error) {
       // The graph could not be loaded.
       end = { kind: "failed", error: describeError(error), cause: error };
@@ -175,18 +177,35 @@ export class RunEngine {
     attempt(() => belongings?.threadDeleted(threadId), onError);
   }
 
-  /** Stops a run that has not ended, whether it runs or waits. */
-  #stopRun(run: ActiveRun, reason: "interrupt" | "rollback"): void {
-    if (reason === "rollback") {
-      // Its records go at once; whatever the graph still does has nowhere to go.
-      run.stop(reason);
-      // It may be stopping for another reason already.
-      run.stopReason = reason;
-      this.#ledger.rolledBack(run.record, run.journal);
-      const json = withInterrupts(this.#options.values.json(run.threadId), undefined);
-      this.#leave(run, { status: "interrupted", json });
-    } else if (run.started) run.stop(reason);
-    else this.#end(run, { kind: "aborted" });
+  /** Stops runs that have not ended, whether they run or wait. */
+  #stopRuns(runs: readonly ActiveRun[], reason: "interrupt" | "rollback"): void {
+    // Those that wait first: a place that becomes free must not start one that is to be stopped as well.
+    const all = runs.toSorted((a, b) => Number(a.started) - Number(b.started));
+    if (reason === "rollback") return this.#rollBack(all);
+    for (const run of all) {
+      if (run.started) run.stop(reason);
+      else this.#end(run, { kind: "aborted" });
+    }
+  }
+
+  /** Takes runs back. Their records go at once; whatever their graphs still do has nowhere to go. */
+  #rollBack(runs: readonly ActiveRun[]): void {
+    const left: ActiveRun[] = [];
+    try {
+      for (const run of runs) {
+        run.stop("rollback");
+        // It may be stopping for another reason already.
+        run.stopReason = "rollback";
+        this.#ledger.rolledBack(run.record, run.journal);
+        left.push(run);
+      }
+    } finally {
+      // Those who wait get what is there without any of them.
+      for (const run of left) {
+        const json = withInterrupts(this.#options.values.json(run.threadId), undefined);
+        this.#leave(run, { status: "interrupted", json });
+      }
+    }
   }
 
   /** The record of a run. @throws ApiError 404 */
@@ -239,7 +258,7 @@ export class RunEngine {
     if (active === undefined || hasEnded(run.status)) {
       throw new ApiError(409, `Run ${runId} has ended with status "${run.status}" and cannot be cancelled`);
     }
-    this.#stopRun(active, action);
+    this.#stopRuns([active], action);
     return active.ended;
   }
 
@@ -249,9 +268,7 @@ export class RunEngine {
    */
   cancelWhere(match: (record: RunRecord) => boolean, action: "interrupt" | "rollback"): Promise<RunEnd[]> {
     const runs = [...this.#active.values()].filter(({ record }) => match(record));
-    // Those that wait first: a place that becomes free must not start one that is to be stopped as well.
-    runs.sort((a, b) => Number(a.started) - Number(b.started));
-    for (const run of runs) this.#stopRun(run, action);
+    this.#stopRuns(runs, action);
     return Promise.all(runs.map(({ ended }) => ended));
   }
 
@@ -260,7 +277,7 @@ export class RunEngine {
     this.record(threadId, runId);
     const active = this.#active.get(runId);
     if (active === undefined) this.#ledger.deleted(threadId, runId);
-    else this.#stopRun(active, "rollback");
+    else this.#stopRuns([active], "rollback");
     this.streams.dropped(runId);
   }
 

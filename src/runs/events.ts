@@ -170,6 +170,11 @@ export class EventLog implements Source {
     for (const reader of this.readers) reader.wake();
   }
 
+  /** Characters that are kept at most. */
+  protected get room(): number {
+    return this.#maxChars;
+  }
+
   /** Drops what no reader needs any more. */
   protected trim(chars: number): void {
     if (this.events.length > 2 * RECONNECT_WINDOW) {
@@ -178,9 +183,10 @@ export class EventLog implements Source {
       if (drop > 0) this.drop(drop);
     }
     if (chars > this.#lookAt && this.readers.size > 0) this.#dropRead();
-    if (chars <= this.#maxChars) return;
+    const { room } = this;
+    if (chars <= room) return;
     // The newest stays, however large it is.
-    this.dropTo(this.#maxChars / 2, this.events.length - 1);
+    this.dropTo(room / 2, this.events.length - 1);
     for (const reader of this.readers) if (reader.cursor < this.first) reader.cutOff();
   }
 

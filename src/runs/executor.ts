@@ -11,6 +11,9 @@ import { reachedBefore } from "./beginning.ts";
 import { bindGraph } from "./bind.ts";
 import { standsAtBreakpoint } from "./breakpoint.ts";
 import { ChunkEvents, graphModes, type EventSink } from "./chunks.ts";
+import { describeError } from "./describe-error.ts";
+import { drains, runControl } from "./drain.ts";
+import { leftovers } from "./leftovers.ts";
 import { canObserve, Observation } from "./observation.ts";
 import type { RunObserver } from "./observer.ts";
 import { graphInput, runConfig } from "./run-config.ts";
@@ -31,7 +34,7 @@ export interface Execution {
   /** Who watches the run as a series of protocol v2 events, if anybody does. */
   readonly observer?: RunObserver | undefined;
   readonly signal: AbortSignal;
-  /** Asked when the signal was aborted: whether it is worth finding out if the graph had come to its end by then. */
+  /** Asked when the signal was aborted: whether it matters how far the graph had come by then. */
   readonly wantsRest: () => boolean;
   /** Metadata that every part of the run carries. */
   readonly metadata: Json;
@@ -50,12 +53,21 @@ export type ExecutionEnd =
       readonly valuesJson: string | undefined;
       readonly interrupts: readonly string[] | undefined;
     }
-  | { readonly kind: "failed"; readonly error: RunError; readonly cause: unknown }
+  | {
+      readonly kind: "failed";
+      readonly error: RunError;
+      readonly cause: unknown;
+      /** What the thread shows, where that is more than its newest checkpoint. */
+      readonly valuesJson?: string | undefined;
+    }
   | {
       readonly kind: "aborted";
       /** It was stopped behind its last step: nothing was left to do. */
       readonly atEnd?: boolean;
+      /** As that of a failed one. */
+      readonly valuesJson?: string | undefined;
     }
+  /** It stopped behind a step because the server asked it to. */
   | { readonly kind: "drained" };
 
 /** Executes the run; never rejects. It returns as soon as the signal aborts, even if the graph does not heed it. */
@@ -70,7 +82,7 @@ export async function execute(execution: Execution): Promise<ExecutionEnd> {
   const end = await Promise.race([stream(execution, watch), aborted]);
   abandoned = true;
   if (!signal.aborted) return end;
-  return { kind: "aborted", atEnd: execution.wantsRest() && (await hasNoNext(execution, watch.bound)) };
+  return { kind: "aborted", ...(execution.wantsRest() ? await leftovers(execution, watch.bound, true) : {}) };
 }
 
 /** What is known of an execution outside of it. */
@@ -80,23 +92,13 @@ interface Watch {
   bound: RunnableGraph | undefined;
 }
 
-/** Whether the run has left a state from which nothing comes next. */
-async function hasNoNext({ record, checkpoints }: Execution, graph: RunnableGraph | undefined): Promise<boolean> {
-  const { thread_id, run_id } = record.run;
-  if (graph === undefined || checkpoints.get(thread_id, "")?.record.d !== run_id) return false;
-  try {
-    return (await graph.getState({ configurable: { thread_id } })).next.length === 0;
-  } catch {
-    // A channel of the user's own may fail.
-    return false;
-  }
-}
-
 async function stream(execution: Execution, watch: Watch): Promise<ExecutionEnd> {
   const { isAbandoned } = watch;
   const { record, codec, runtime, sink, signal } = execution;
   const { kwargs } = record.run;
   let observation: Observation | undefined;
+  /** The graph may ask for a drain, too: then the run ends. */
+  let serverDrains = false;
   try {
     const reached = reachedBefore(execution);
     const resumed = reached !== undefined;
@@ -114,7 +116,12 @@ async function stream(execution: Execution, watch: Watch): Promise<ExecutionEnd>
       isAbandoned,
     });
     const control = runControl(runtime);
-    if (control !== undefined) execution.onDrain(() => control.requestDrain());
+    if (control !== undefined) {
+      execution.onDrain(() => {
+        serverDrains = true;
+        control.requestDrain();
+      });
+    }
     const bound = (watch.bound = bindGraph(graph, saver, execution.store));
     if (resumed && (await standsAtBreakpoint(bound, kwargs, reached))) {
       return { kind: "done", valuesJson: undefined, interrupts: [] };
@@ -144,30 +151,36 @@ async function stream(execution: Execution, watch: Watch): Promise<ExecutionEnd>
         kwargs.subgraphs,
       );
     };
-    if (kwargs.stream_mode.includes("events")) {
-      for await (const event of bound.streamEvents(input, { ...streamed, version: "v2" })) {
-        if (isAbandoned()) break;
-        if (event["event"] === "on_chain_stream" && event["run_id"] === record.run.run_id) {
-          const { chunk } = event["data"] as { chunk: unknown };
+    const pull = async (): Promise<void> => {
+      if (kwargs.stream_mode.includes("events")) {
+        for await (const event of bound.streamEvents(input, { ...streamed, version: "v2" })) {
+          if (isAbandoned()) break;
+          if (event["event"] === "on_chain_stream" && event["run_id"] === record.run.run_id) {
+            const { chunk } = event["data"] as { chunk: unknown };
+            take(chunk);
+          } else events.event(event);
+        }
+      } else {
+        for await (const chunk of await streamOf(bound, input, streamed)) {
+          if (isAbandoned()) break;
           take(chunk);
-        } else events.event(event);
+        }
       }
-    } else {
-      for await (const chunk of await streamOf(bound, input, streamed)) {
-        if (isAbandoned()) break;
-        take(chunk);
-      }
-    }
+    };
+    const isDrained = await drains(pull);
+    if (isDrained && serverDrains) return { kind: "drained" };
     if (!isAbandoned()) await observation?.end();
+    // A graph that has drained itself waits to be gone on with, as one that stands at a breakpoint.
+    const interrupts = events.interrupts ?? (isDrained ? [] : undefined);
     return {
       kind: "done",
       valuesJson: values(),
-      interrupts: events.interrupts?.map((interrupt) => codec.wire(interrupt)),
+      interrupts: interrupts?.map((interrupt) => codec.wire(interrupt)),
     };
   } catch (error) {
-    if (isDrained(error)) return { kind: "drained" };
     if (!isAbandoned()) await observation?.end({ error });
-    return { kind: "failed", error: describeError(error), cause: error };
+    const { valuesJson } = await leftovers(execution, watch.bound, false);
+    return { kind: "failed", error: describeError(error), cause: error, valuesJson };
   }
 }
 
@@ -196,18 +209,4 @@ function takeChunk(events: ChunkEvents, chunk: unknown, subgraphs: boolean): voi
 /** The metadata that all runs like this one have. */
 function sharedMetadata({ run_id: _run, run_attempt: _attempt, ...shared }: Json): Json {
   return shared;
-}
-
-/** LangGraph's control of a run, from 1.3 on. */
-function runControl(runtime: LangGraphRuntime): { requestDrain(): void } | undefined {
-  const RunControl = runtime.langgraph["RunControl"];
-  return typeof RunControl === "function" ? new (RunControl as new () => { requestDrain(): void })() : undefined;
-}
-
-const isDrained = (error: unknown): boolean => error instanceof Error && error.name === "GraphDrained";
-
-/** A thrown value as clients see it. */
-export function describeError(error: unknown): RunError {
-  if (error instanceof Error) return { error: error.name, message: error.message };
-  return { error: "Error", message: typeof error === "string" ? error : String(error) };
 }

@@ -1,6 +1,7 @@
 // What is kept in memory a while of runs that have ended, for clients that come late: the event logs of those whose reader lost its
 // connection, and the results of stateless runs, whose records are gone. Logs of resumable runs are stored: stored-logs.ts.
 import { LRUCache } from "lru-cache";
+import type { Timers } from "../clock.ts";
 import type { Json } from "../resources/json.ts";
 import type { RunEnd } from "./active.ts";
 import type { EventLog } from "./events.ts";
@@ -26,42 +27,63 @@ interface FinishedRun {
   readonly end: RunEnd | undefined;
 }
 
+interface Kept extends FinishedRun {
+  /** When its time is over, in ms since the epoch. */
+  readonly until: number;
+  /** Calls off what takes it away then. */
+  readonly callOff?: () => void;
+}
+
 export class FinishedLogs {
-  readonly #runs = new LRUCache<string, FinishedRun>({
+  readonly #clock: Timers;
+  readonly #runs = new LRUCache<string, Kept>({
     max: KEEP_RUNS,
     maxSize: KEEP_CHARS,
     sizeCalculation: ({ log, end }) => log.chars + (end?.json.length ?? 0) + 1,
-    ttl: KEEP_MS,
-    ttlAutopurge: true,
+    dispose: ({ callOff }) => callOff?.(),
   });
   /** Without timers, because there is one for nearly every stream: the next ones push them out. */
-  readonly #read = new LRUCache<string, FinishedRun>({
+  readonly #read = new LRUCache<string, Kept>({
     max: KEEP_READ_RUNS,
     maxSize: KEEP_READ_CHARS,
     sizeCalculation: ({ log }) => log.chars + 1,
-    ttl: KEEP_READ_MS,
   });
+
+  constructor(clock: Timers) {
+    this.#clock = clock;
+  }
 
   /** Keeps a run if somebody may come for it. */
   keep(runId: string, finished: FinishedRun): void {
     const { log, end } = finished;
-    if (end !== undefined) this.#runs.set(runId, finished);
+    const now = this.#clock.now();
+    if (end !== undefined) this.#keep(runId, finished, now + KEEP_MS);
     else if (log.resumable) return;
-    else if (log.abandoned) this.#runs.set(runId, finished, { ttl: KEEP_ABANDONED_MS });
-    else if (log.watched) this.#read.set(runId, finished);
+    else if (log.abandoned) this.#keep(runId, finished, now + KEEP_ABANDONED_MS);
+    else if (log.watched) this.#read.set(runId, { ...finished, until: now + KEEP_READ_MS });
+  }
+
+  #keep(runId: string, finished: FinishedRun, until: number): void {
+    const callOff = this.#clock.at(until, () => void this.#runs.delete(runId));
+    this.#runs.set(runId, { ...finished, until, callOff });
+  }
+
+  #find(runId: string): Kept | undefined {
+    const kept = this.#runs.get(runId) ?? this.#read.get(runId);
+    return kept !== undefined && kept.until > this.#clock.now() ? kept : undefined;
   }
 
   find(threadId: string, runId: string): FinishedRun | undefined {
-    const kept = this.#runs.get(runId) ?? this.#read.get(runId);
+    const kept = this.#find(runId);
     return kept?.threadId === threadId ? kept : undefined;
   }
 
   threadOf(runId: string): string | undefined {
-    return (this.#runs.get(runId) ?? this.#read.get(runId))?.threadId;
+    return this.#find(runId)?.threadId;
   }
 
   metadataOf(runId: string): Json | undefined {
-    return (this.#runs.get(runId) ?? this.#read.get(runId))?.metadata;
+    return this.#find(runId)?.metadata;
   }
 
   drop(runId: string): void {

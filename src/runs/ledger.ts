@@ -15,6 +15,7 @@ import { publicRun } from "./request.ts";
 import { interruptsOf } from "./result.ts";
 import { rollbackWrites } from "./rollback.ts";
 import type { StoredLogs } from "./stored-logs.ts";
+import { metadataWithout, tellOthers } from "./thread-before.ts";
 
 export interface LedgerOptions {
   readonly db: BufferedDatabase;
@@ -87,8 +88,15 @@ export class RunLedger {
   /**
    * The end of a run, with the thread's status if no other run follows.
    * @param journal undefined for a run that began before the server did.
+   * @param trace false when the run was stopped before it wrote anything.
    */
-  ended({ hidden: _hidden, ...record }: RunRecord, status: ThreadStatus, end: RunEnd, journal?: RunJournal): void {
+  ended(
+    { hidden: _hidden, ...record }: RunRecord,
+    status: ThreadStatus,
+    end: RunEnd,
+    journal?: RunJournal,
+    trace = true,
+  ): void {
     if (record.ephemeral) return;
     const { db, threads, runs, checkpoints, followers, onError } = this.#options;
     const follow = consequences(followers, record, end, status, onError);
@@ -109,8 +117,9 @@ export class RunLedger {
     const error = record.error === undefined ? (status === "error" ? before : undefined) : { ...record.error };
     const interrupts = status === "idle" ? {} : interruptsOf(checkpoints, threadId);
     const others = this.#options.others(threadId, run_id);
-    writes.push(...this.#nowBefore(others, status));
-    const after = { ...head, interrupts, ...(error === undefined ? {} : { error }) };
+    writes.push(...this.#recordsOf(tellOthers(others, record, { status, trace })));
+    const metadata = trace ? head.metadata : metadataWithout(head.metadata, record, others);
+    const after = { ...head, metadata, interrupts, ...(error === undefined ? {} : { error }) };
     // The values are others only if the run wrote a state, or into one that waited for it.
     const wrote = answered.length > 0 || checkpoints.get(threadId, "")?.record.d === run_id;
     this.#putThread(after, others.length > 0 ? "busy" : status, writes, wrote);
@@ -131,12 +140,8 @@ export class RunLedger {
     return this.#options.idempotency.endOf(record, { run: publicRun(record), attempt, status, json });
   }
 
-  /** Runs that wait behind one that has ended find the thread as that one left it. */
-  #nowBefore(others: readonly ActiveRun[], status: ThreadStatus): Write[] {
-    const before = beforeRun(status);
-    const changed = others.filter((run) => run.record.before !== before);
-    for (const run of changed) run.record = { ...run.record, before };
-    return changed.map((run) => this.#options.runs.writeOf(run.record));
+  #recordsOf(changed: readonly ActiveRun[]): Write[] {
+    return changed.map(({ record }) => this.#options.runs.writeOf(record));
   }
 
   /** The state of a thread was changed from outside of a run. Runs that were created meanwhile find it as the change made it. */
@@ -144,7 +149,7 @@ export class RunLedger {
     const { threads, checkpoints, others } = this.#options;
     const { error: _error, ...head } = threads.get(threadId);
     const runs = others(threadId);
-    const all = [...writes, ...this.#nowBefore(runs, status)];
+    const all = [...writes, ...this.#recordsOf(tellOthers(runs, undefined, { status, trace: true }))];
     this.#putThread({ ...head, interrupts }, runs.length > 0 ? "busy" : status, all, true);
     checkpoints.forget(threadId);
   }
@@ -165,8 +170,11 @@ export class RunLedger {
     const interrupts = interruptsOf(checkpoints, threadId, runId, changes);
     const before = record.before ?? (Object.keys(interrupts).length > 0 ? "interrupted" : "idle");
     const others = this.#options.others(threadId, runId);
+    writes.push(...this.#recordsOf(tellOthers(others, record, undefined)));
+    const thread = threads.get(threadId);
+    const after = { ...thread, metadata: metadataWithout(thread.metadata, record, others), interrupts };
     // The state is the one that the thread had before, as old as it is.
-    this.#putThread({ ...threads.get(threadId), interrupts }, others.length > 0 ? "busy" : before, writes, false);
+    this.#putThread(after, others.length > 0 ? "busy" : before, writes, false);
     checkpoints.forget(threadId);
   }
 
@@ -215,7 +223,3 @@ export class RunLedger {
     this.#dropThread(record.run.thread_id, more);
   }
 }
-
-/** What a run keeps of the status that its thread has without it. */
-export const beforeRun = (status: ThreadStatus): RunRecord["before"] =>
-  status === "interrupted" || status === "error" ? status : undefined;

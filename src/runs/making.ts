@@ -8,9 +8,9 @@ import type { CheckpointStore } from "../storage/checkpoints.ts";
 import type { Write } from "../storage/database.ts";
 import type { ActiveRun } from "./active.ts";
 import type { Caller } from "./engine-options.ts";
-import { beforeRun } from "./ledger.ts";
 import type { RunQueue } from "./queue.ts";
 import { checkpointOf, newRun, refuseBusy, type RunRequest, type RunRights } from "./request.ts";
+import { beforeRun, graphBefore } from "./thread-before.ts";
 
 export interface MakerOptions {
   readonly threads: Threads;
@@ -20,8 +20,8 @@ export interface MakerOptions {
   readonly clock: Clock;
   /** Whether graphs have been loaded, so that a run that is started runs at once. */
   readonly loaded: () => boolean;
-  /** Stops a run in favour of a new one. */
-  readonly supersede: (run: ActiveRun, action: "interrupt" | "rollback") => void;
+  /** Stops runs in favour of a new one. */
+  readonly supersede: (runs: readonly ActiveRun[], action: "interrupt" | "rollback") => void;
 }
 
 /** A run that is not stored yet, and its thread as it is without it. */
@@ -63,6 +63,7 @@ export class RunMaker {
     const record = newRun(request, assistant, thread, {
       stateless: threadId === undefined,
       before: ahead === undefined ? beforeRun(thread.status) : ahead.record.before,
+      graphBefore: threadId === undefined ? undefined : graphBefore(thread.metadata, assistant),
       now: clock.now(),
       // Not all of a batch may find a place.
       startsNow:
@@ -93,10 +94,8 @@ export class RunMaker {
     const lane = this.#options.queue.lane(threadId);
     if (lane.length === 0 || strategy === "enqueue") return;
     if (strategy === "reject") refuseBusy();
-    for (const run of lane.toReversed()) {
-      run.superseded = true;
-      this.#options.supersede(run, strategy);
-    }
+    for (const run of lane) run.superseded = true;
+    this.#options.supersede(lane.toReversed(), strategy);
   }
 }
 

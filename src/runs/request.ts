@@ -4,7 +4,7 @@ import { timestamp, uuid7 } from "../ids.ts";
 import { checkpointReference } from "../resources/state-bodies.ts";
 import type { Assistant } from "../resources/assistant.ts";
 import { overridden } from "../resources/assistant-settings.ts";
-import type { Json } from "../resources/json.ts";
+import { isObject, type Json } from "../resources/json.ts";
 import type { MultitaskStrategy, RequestMark, RunJson, RunKwargs, RunRecord } from "../resources/runs.ts";
 import type { ThreadRecord } from "../resources/threads.ts";
 import type { Write } from "../storage/database.ts";
@@ -77,6 +77,7 @@ export function newRun(
     readonly startsNow: boolean;
     /** What the thread is without the run, if it is not idle. */
     readonly before: RunRecord["before"];
+    readonly graphBefore: RunRecord["graphBefore"];
     /** Now, in milliseconds since the epoch, by the clock of the queue. */
     readonly now: number;
   },
@@ -97,11 +98,13 @@ export function newRun(
     ...(request.input === undefined ? {} : { input: request.input }),
     ...(request.command === undefined ? {} : { command: request.command }),
     ...(checkpoint === undefined ? {} : { checkpoint }),
-    config: mergeConfigs(assistant.config, thread.config, overriding(assistant, request), request.config),
-    ...contextOf(
-      { ...assistant.context, ...overridden(assistant.context, request.config?.["configurable"]) },
-      request.context,
-    ),
+    ...ofCaller(request, {
+      config: mergeConfigs(assistant.config, thread.config, overriding(assistant, request), request.config),
+      ...contextOf(
+        { ...assistant.context, ...overridden(assistant.context, request.config?.["configurable"]) },
+        request.context,
+      ),
+    }),
     stream_mode: request.stream_mode,
     ...(request.interrupt_before === undefined ? {} : { interrupt_before: request.interrupt_before }),
     ...(request.interrupt_after === undefined ? {} : { interrupt_after: request.interrupt_after }),
@@ -130,6 +133,7 @@ export function newRun(
     ...(kwargs.temporary ? { deleteAfter: true } : {}),
     ...(place.ephemeral ? { ephemeral: true } : {}),
     ...(place.before === undefined ? {} : { before: place.before }),
+    ...(place.graphBefore === undefined ? {} : { graphBefore: place.graphBefore }),
     ...(request.hidden === undefined ? {} : { hidden: request.hidden }),
     ...(request.once === undefined ? {} : { once: request.once }),
     ...(request.protocol === true ? { protocol: true } : {}),
@@ -169,6 +173,23 @@ function withoutAuth(configurable: Json = {}): Json {
   const names = Object.keys(configurable);
   if (!names.some((name) => name.startsWith("langgraph_auth"))) return configurable;
   return Object.fromEntries(Object.entries(configurable).filter(([name]) => !name.startsWith("langgraph_auth")));
+}
+
+/** Graphs that look for `user_id` find who the caller is, where that is known, and never what the caller or an assistant says. */
+function ofCaller(
+  { hidden }: RunRequest,
+  settings: { readonly config: Json; readonly context?: unknown },
+): { readonly config: Json; readonly context?: unknown } {
+  const user_id = hidden?.["user_id"];
+  if (user_id === undefined || hidden?.["langgraph_auth_user_id"] !== user_id) return settings;
+  const { config, context } = settings;
+  const { configurable } = config;
+  const says = (given: unknown): given is Json => isObject(given) && "user_id" in given;
+  return {
+    ...settings,
+    ...(says(configurable) ? { config: { ...config, configurable: { ...configurable, user_id } } } : {}),
+    ...(says(context) ? { context: { ...context, user_id } } : {}),
+  };
 }
 
 /** A setting of the assistant that the run gives in its context is one in `configurable` too. */

@@ -4,6 +4,7 @@ import type { InterruptJson, Threads } from "../resources/threads.ts";
 import type { CheckpointStore, StoredCheckpoint } from "../storage/checkpoints.ts";
 import { wireOf } from "../storage/codec.ts";
 import type { RunEnd } from "./active.ts";
+import { nameValues } from "./interrupts.ts";
 import type { ThreadValues } from "./values.ts";
 
 /** Checkpoints behind a run that has ended among which its own are looked for. */
@@ -60,7 +61,9 @@ function interruptsAt(
   for (const write of writes) {
     if (write.channel !== "__interrupt__" || finished.has(write.taskId)) continue;
     const value = JSON.parse(wireOf(write.stored)) as InterruptJson | InterruptJson[];
-    (found[write.taskId] ??= []).push(...(Array.isArray(value) ? value : [value]));
+    const asked = Array.isArray(value) ? value : [value];
+    nameValues(asked);
+    (found[write.taskId] ??= []).push(...asked);
   }
   return found;
 }

@@ -2,7 +2,8 @@
 import { z } from "zod";
 import { checkpointReference, commandBody } from "../resources/state-bodies.ts";
 import { isObject } from "../resources/json.ts";
-import { jsonObject, optional, queryFlag, queryInt, queryList, uuid } from "../resources/schema.ts";
+import { MAX_NAMES, nameList, optional, queryFlag, queryInt, queryList, settings, uuid } from "../resources/schema.ts";
+import { MAX_KEYS, settingsProblem } from "../resources/settings-size.ts";
 import { STREAM_MODES } from "./chunks.ts";
 import type { RunRequest } from "./request.ts";
 
@@ -10,7 +11,7 @@ import type { RunRequest } from "./request.ts";
 const MAX_AFTER_SECONDS = 315_360_000;
 
 const streamMode = z.enum(STREAM_MODES);
-const nodes = optional(z.union([z.literal("*"), z.array(z.string())])).meta({
+const nodes = optional(z.union([z.literal("*"), nameList])).meta({
   description: "Names of nodes, or `*` for all.",
 });
 
@@ -23,6 +24,12 @@ const runCommand = commandBody
     ({ goto }) => [goto ?? []].flat().every((target) => !isObject(target) || typeof target["node"] === "string"),
     "an object in goto needs a node: {node, input}",
   );
+
+/** Its keys become settings of the run, which are copied like metadata. */
+const runContext = z.unknown().superRefine((value, context) => {
+  const problem = isObject(value) ? settingsProblem(value) : undefined;
+  if (problem !== undefined) context.addIssue({ code: "custom", message: problem, continue: false });
+});
 
 const fields = z
   .object({
@@ -38,30 +45,32 @@ const fields = z
       description: "Where on the thread to start from; the newest checkpoint by default.",
     }),
     checkpoint_id: checkpointReference.shape.checkpoint_id,
-    metadata: optional(jsonObject),
+    metadata: optional(settings),
     config: optional(
       z.looseObject({
-        tags: optional(z.array(z.string())),
+        tags: optional(nameList),
         recursion_limit: optional(z.int().min(1)),
-        configurable: optional(jsonObject),
-        metadata: optional(jsonObject),
+        configurable: optional(settings),
+        metadata: optional(settings),
         run_name: optional(z.string()),
         max_concurrency: optional(z.int().min(1)),
       }),
     ),
-    context: z.unknown().optional().meta({ description: "Context of the graph's runtime." }),
+    context: runContext.optional().meta({
+      description: `Context of the graph's runtime. An object may have ${MAX_KEYS} keys in all, and 1 MiB.`,
+    }),
     webhook: optional(z.string().min(1).max(65_536)).meta({
       description: "Is sent the run as JSON when that has ended: a URL, or a path on this server.",
     }),
     interrupt_before: nodes,
     interrupt_after: nodes,
-    stream_mode: optional(z.union([streamMode, z.array(streamMode)])).meta({
+    stream_mode: optional(z.union([streamMode, z.array(streamMode).max(MAX_NAMES)])).meta({
       default: "values",
       description: "What the events hold: one mode or several.",
     }),
     stream_subgraphs: optional(z.boolean()).meta({ description: "Events of subgraphs as well." }),
     stream_resumable: optional(z.boolean()).meta({ description: "Keep the events for readers that come later." }),
-    feedback_keys: optional(z.array(z.string())),
+    feedback_keys: optional(nameList),
     multitask_strategy: optional(z.enum(["reject", "rollback", "interrupt", "enqueue"])).meta({
       default: "enqueue",
       description: "What happens when the thread has a run that has not ended.",

@@ -60,10 +60,12 @@ function mirrored(configurable: Json, context: unknown): { configurable: Json; c
   return { configurable: { ...withoutInner(context), ...configurable }, context };
 }
 
-/** A caller's configurable without the checkpoint, which has its own place, and without settings that only LangGraph may make. */
+/** A caller's configurable without the checkpoint, which has its own place, and without settings that only LangGraph or this server may make. */
 function withoutInner(configurable: Json = {}): Json {
   const { checkpoint_id: _id, checkpoint_ns: _ns, checkpoint_map: _map, ...rest } = configurable;
-  return Object.fromEntries(Object.entries(rest).filter(([key]) => !key.startsWith("__pregel")));
+  return Object.fromEntries(
+    Object.entries(rest).filter(([key]) => !key.startsWith("__pregel") && !key.startsWith("langgraph_auth")),
+  );
 }
 
 /** The parts of a checkpoint reference that LangGraph reads. */
@@ -78,7 +80,7 @@ export function checkpointConfig(checkpoint: Json | undefined): Json {
 }
 
 /** A command that LangGraph would leave out without a word. */
-class InvalidCommandError extends Error {
+export class InvalidCommandError extends Error {
   override readonly name = "InvalidCommandError";
 }
 
@@ -100,12 +102,25 @@ export function graphInput(
 ): unknown {
   const { input, command } = record.run.kwargs;
   if (command === undefined) return input ?? null;
-  const Command = runtime.langgraph["Command"] as new (fields: Json) => unknown;
   const { resume, update, goto } = command;
   // Clients send null for what they leave out; a command that has nothing else answers with it.
   const answers = resume !== undefined && (resume !== null || (update == null && goto == null));
+  const answered = answers ? { resume: answer(resume, checkpoints, record.run.thread_id) } : {};
+  return graphCommand({ ...answered, update, goto }, runtime, graph);
+}
+
+/**
+ * A client's command as LangGraph takes it.
+ * @throws InvalidCommandError when it goes to a node that the graph does not have.
+ */
+export function graphCommand(
+  { update, goto, ...answered }: Json,
+  runtime: LangGraphRuntime,
+  graph: RunnableGraph,
+): unknown {
+  const Command = runtime.langgraph["Command"] as new (fields: Json) => unknown;
   return new Command({
-    ...(answers ? { resume: answer(resume, checkpoints, record.run.thread_id) } : {}),
+    ...("resume" in answered ? { resume: answered["resume"] } : {}),
     ...(update == null ? {} : { update }),
     ...(goto == null ? {} : { goto: sends(goto, runtime, graph) }),
   });

@@ -2,8 +2,10 @@
 import type { ActiveRun, RunEnd } from "./active.ts";
 import { attempt } from "./attempt.ts";
 import type { EngineOptions } from "./engine-options.ts";
-import { describeError, type ExecutionEnd } from "./executor.ts";
+import { describeError } from "./describe-error.ts";
+import type { ExecutionEnd } from "./executor.ts";
 import type { RunLedger } from "./ledger.ts";
+import { refusedCommandWrites } from "./refused-command.ts";
 import { errorJson, withInterrupts } from "./result.ts";
 
 /** For those who wait for a run that the next start of the server goes on with. */
@@ -54,8 +56,10 @@ function settle(run: ActiveRun, end: ExecutionEnd, ledger: RunLedger): RunEnd {
   const startedAt = run.begunAt === undefined ? undefined : performance.timeOrigin + run.begunAt;
   const latest = run.checkpoints.get(run.threadId, "");
   const opaque = latest !== undefined && run.checkpoints.context(run.threadId, latest.record).opaque === true;
-  const values = end.kind === "done" ? end.valuesJson : opaque ? run.valuesNow?.() : undefined;
-  if (values !== undefined && (opaque || (end.kind === "done" && end.interrupts !== undefined))) {
+  const left = end.kind === "drained" ? undefined : end.valuesJson;
+  const values = left ?? (opaque && end.kind !== "done" ? run.valuesNow?.() : undefined);
+  const waits = end.kind !== "done" || end.interrupts !== undefined;
+  if (values !== undefined && (opaque || waits) && !isRefused(run, end)) {
     run.checkpoints.showValues(run.threadId, values);
   }
   if (end.kind === "failed") {
@@ -74,11 +78,16 @@ function settle(run: ActiveRun, end: ExecutionEnd, ledger: RunLedger): RunEnd {
   }
   run.update("interrupted");
   const cutOff = end.kind === "aborted" && end.atEnd === true ? "idle" : "interrupted";
-  const status = latest?.record.d === run.id ? cutOff : ledger.statusWithout(run.record);
+  const isOwn = latest?.record.d === run.id;
+  const status = isOwn ? cutOff : ledger.statusWithout(run.record);
   const result = { status: "interrupted", json: withInterrupts(json, undefined), startedAt } as const;
-  ledger.ended(run.record, status, result, run.journal);
+  ledger.ended(run.record, status, result, run.journal, isOwn || run.journal?.changedEarlier === true);
   return result;
 }
+
+/** Whether the run failed at a command that is taken back, and shows nowhere then. */
+const isRefused = ({ checkpoints, threadId, id }: ActiveRun, { kind }: ExecutionEnd): boolean =>
+  kind === "failed" && refusedCommandWrites(checkpoints, threadId, id).length > 0;
 
 /** Leaves a run to the next start of the server: pending, from its last checkpoint, in the same attempt. */
 function park(run: ActiveRun, ledger: RunLedger): RunEnd {

@@ -2,10 +2,12 @@
 import type { GraphRunConfig, GraphStateSnapshot, GraphStateTask } from "../graphs/types.ts";
 import { withOffset } from "../ids.ts";
 import type { Json } from "../resources/json.ts";
+import { nameValues } from "./interrupts.ts";
 import { checkpointConfig } from "./run-config.ts";
 
 /** A task of a state. */
 export function taskJson({ id, name, path, error, interrupts, state, result }: GraphStateTask): Json {
+  nameValues(interrupts);
   const snapshot = state !== undefined && "values" in state ? (state as GraphStateSnapshot) : undefined;
   return {
     id,
@@ -22,7 +24,7 @@ export function taskJson({ id, name, path, error, interrupts, state, result }: G
 /** The state of a subgraph inside a task. */
 function snapshotJson({ values, next, tasks, metadata, config, createdAt, parentConfig }: GraphStateSnapshot): Json {
   return {
-    values,
+    values: values ?? {},
     next,
     tasks: tasks.map(taskJson),
     metadata: metadata ?? null,

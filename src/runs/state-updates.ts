@@ -4,6 +4,7 @@
 import { ApiError } from "../errors.ts";
 import type { GraphRunConfig, GraphVersion, RunnableGraph } from "../graphs/types.ts";
 import type { Json } from "../resources/json.ts";
+import { merged } from "../resources/settings-size.ts";
 import type { ThreadRecord, Threads } from "../resources/threads.ts";
 import { packCheckpoint } from "../storage/checkpoint-record.ts";
 import { CheckpointStore } from "../storage/checkpoints.ts";
@@ -12,10 +13,11 @@ import { StagedDatabase } from "../storage/staged.ts";
 import type { BoundedWork } from "./changes.ts";
 import type { StateChange } from "./ledger.ts";
 import { interruptsOf } from "./result.ts";
-import { checkpointConfig } from "./run-config.ts";
+import { checkpointConfig, graphCommand, InvalidCommandError } from "./run-config.ts";
 import { stateGraph, type StateGraphOptions } from "./state-graph.ts";
+import { stateSettings, type SettingsSources } from "./state-settings.ts";
 
-export interface StateUpdateOptions extends StateGraphOptions {
+export interface StateUpdateOptions extends StateGraphOptions, SettingsSources {
   readonly threads: Threads;
   readonly graph: (id: string) => Promise<GraphVersion>;
   /** Makes a change while nothing else happens on a thread, for as long as a change may take. */
@@ -26,13 +28,16 @@ export interface StateUpdateOptions extends StateGraphOptions {
   readonly stateChanged: (threadId: string, change: StateChange) => void;
 }
 
+/** An update to import: what a node returned. */
+export interface SuperstepUpdate {
+  readonly values?: unknown;
+  readonly command?: Json | undefined;
+  readonly as_node: string;
+}
+
 /** One superstep of updates to import. */
 export interface SuperstepUpdates {
-  readonly updates: readonly {
-    readonly values?: unknown;
-    readonly command?: Json | undefined;
-    readonly as_node: string;
-  }[];
+  readonly updates: readonly SuperstepUpdate[];
 }
 
 /** Metadata that a checkpoint has of LangGraph or of the server, and nobody else may set. */
@@ -58,19 +63,20 @@ export class StateUpdates {
 
   /**
    * Changes a thread's state as if a node had returned `values`.
+   * @param caller settings that a factory gets beside those of the thread, such as who calls.
    * @returns the reference of the new checkpoint.
    * @throws ApiError 400 the thread has no graph; 404; 409 busy; 422 LangGraph refuses the update, or it takes too long; 503 the server stops.
    */
   make(
     threadId: string,
     update: { values: unknown; asNode?: string | undefined; checkpoint?: Json | undefined },
+    caller?: Json,
   ): Promise<Json> {
     const { threads, exclusive, stateChanged } = this.#options;
     const config = { configurable: { thread_id: threadId, ...checkpointConfig(update.checkpoint) } };
     return exclusive(threadId, async (signal) => {
-      const staged = await this.#stage(threads.get(threadId), config, (graph) =>
-        graph.updateState(config, update.values, update.asNode),
-      );
+      const make: GraphChange = (graph) => graph.updateState(config, update.values, update.asNode);
+      const staged = await this.#stage(threads.get(threadId), config, make, caller);
       signal.throwIfAborted();
       stateChanged(threadId, staged.change);
       return { thread_id: threadId, checkpoint_ns: "", ...checkpointConfig(staged.at.configurable) };
@@ -79,24 +85,29 @@ export class StateUpdates {
 
   /**
    * Creates a thread with a history: supersteps of updates in their order. The thread is there when all of it is, and never with less.
-   * @param draft the thread without it.
+   * @param draft the thread without it. @param caller as in `make`.
    * @returns the thread; undefined when somebody else has made it meanwhile.
    * @throws ApiError 400 the thread has no graph; 404; 422; 503, as `make` does.
    */
-  importThread(draft: ThreadRecord, supersteps: readonly SuperstepUpdates[]): Promise<ThreadRecord | undefined> {
+  importThread(
+    draft: ThreadRecord,
+    supersteps: readonly SuperstepUpdates[],
+    caller?: Json,
+  ): Promise<ThreadRecord | undefined> {
     const { threads, checkpoints, bounded, kit } = this.#options;
     const threadId = draft.thread_id;
     const config = { configurable: { thread_id: threadId } };
     return bounded(async (signal) => {
       const { runtime } = await kit();
-      const Command = runtime.langgraph["Command"] as new (fields: Json) => unknown;
-      const steps = supersteps.map(({ updates }) => ({
-        updates: updates.map(({ values, command, as_node }) => ({
-          values: command === undefined ? values : new Command(command),
-          asNode: as_node,
-        })),
-      }));
-      const { change } = await this.#stage(draft, config, (graph) => graph.bulkUpdateState(config, steps));
+      const make: GraphChange = (graph) => {
+        const valuesOf = ({ values, command }: SuperstepUpdate): unknown =>
+          command === undefined ? values : graphCommand(withoutAnswer(command), runtime, graph);
+        const steps = supersteps.map(({ updates }) => ({
+          updates: updates.map((update) => ({ values: valuesOf(update), asNode: update.as_node })),
+        }));
+        return graph.bulkUpdateState(config, steps);
+      };
+      const { change } = await this.#stage(draft, config, make, caller);
       signal.throwIfAborted();
       if (threads.find(threadId) !== undefined) return undefined;
       const now = threads.stamp();
@@ -124,7 +135,7 @@ export class StateUpdates {
       checkpoints.db.write([
         {
           key: keys.checkpoint(threadId, "", id),
-          value: packCheckpoint(id, { ...record, m: { ...record.m, ...own } }),
+          value: packCheckpoint(id, { ...record, m: merged(record.m, own) }),
         },
         threads.writeOf(thread),
       ]);
@@ -135,11 +146,13 @@ export class StateUpdates {
 
   /** Makes a change that is not stored yet. @returns what is to be stored, and the config of the new checkpoint. */
   async #stage(
-    { thread_id: threadId, metadata: about }: ThreadRecord,
+    thread: ThreadRecord,
     config: GraphRunConfig,
     make: GraphChange,
+    caller: Json | undefined,
   ): Promise<{ change: StateChange; at: GraphRunConfig }> {
     const { checkpoints, kit, graph: graphOf } = this.#options;
+    const { thread_id: threadId, metadata: about } = thread;
     const graphId = about["graph_id"];
     if (typeof graphId !== "string") throw new ApiError(400, `Thread ${threadId} has no graph ID`);
     const version = await graphOf(graphId);
@@ -147,14 +160,18 @@ export class StateUpdates {
       checkpoint_id?: string;
       checkpoint_ns?: string;
     };
-    if ((id !== undefined || ns !== "") && checkpoints.get(threadId, ns, id) === undefined) {
+    const stored = checkpoints.get(threadId, ns, id);
+    if ((id !== undefined || ns !== "") && stored === undefined) {
       throw new ApiError(404, `Checkpoint ${id ?? `in namespace "${ns}"`} not found`);
     }
     const metadata: Json = { graph_id: graphId };
     if (about["assistant_id"] !== undefined) metadata["assistant_id"] = about["assistant_id"];
     const database = new StagedDatabase(checkpoints.db);
     const staged = new CheckpointStore(database, true);
-    const graph = await stateGraph({ ...this.#options, checkpoints: staged }, version, config, { metadata });
+    const made = version.isFactory
+      ? stateSettings(this.#options, thread, stored, { ...config.configurable }, caller).config
+      : config;
+    const graph = await stateGraph({ ...this.#options, checkpoints: staged }, version, made, { metadata });
     let at: GraphRunConfig;
     try {
       at = await make(graph);
@@ -166,4 +183,10 @@ export class StateUpdates {
     const interrupts = interruptsOf(staged, threadId);
     return { change: { writes: database.writes, status: next.length > 0 ? "interrupted" : "idle", interrupts }, at };
   }
+}
+
+/** A node's command that answers an interrupt means nothing. @throws InvalidCommandError */
+function withoutAnswer({ resume, ...command }: Json): Json {
+  if (resume == null) return command;
+  throw new InvalidCommandError("supersteps: a command of a node cannot resume; an answer belongs to a run");
 }

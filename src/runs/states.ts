@@ -10,6 +10,7 @@ import type { StoredCheckpoint } from "../storage/checkpoints.ts";
 import { NULL_TASK } from "../storage/pending-writes.ts";
 import { boundTo } from "./state-graph.ts";
 import { taskJson } from "./state-json.ts";
+import { stateSettings } from "./state-settings.ts";
 import { StateUpdates, type StateUpdateOptions } from "./state-updates.ts";
 
 export interface StatesOptions extends StateUpdateOptions {
@@ -39,7 +40,7 @@ export class ThreadStates {
   /** Changes from outside. */
   readonly updates: StateUpdates;
   readonly #options: StatesOptions;
-  readonly #latest = new LRUCache<string, { version: number; json: string }>({
+  readonly #latest = new LRUCache<string, { of: string; json: string }>({
     maxSize: CACHE_CHARS,
     sizeCalculation: ({ json }) => json.length,
   });
@@ -55,21 +56,25 @@ export class ThreadStates {
     });
   }
 
-  /** The newest state of a thread. @throws ApiError 404 */
-  async latest(threadId: string, subgraphs: boolean): Promise<string> {
+  /**
+   * The newest state of a thread.
+   * @param caller settings that a factory gets beside those of the thread, such as who calls. @throws ApiError 404
+   */
+  async latest(threadId: string, subgraphs: boolean, caller?: Json): Promise<string> {
     const thread = this.#options.threads.get(threadId);
     const version = await this.#version(thread);
-    const cached = subgraphs ? undefined : this.#latest.get(threadId);
-    if (cached !== undefined && cached.version === (version?.version ?? 0)) return cached.json;
     const stored = this.#options.checkpoints.get(threadId, "");
     if (stored === undefined) return EMPTY_STATE;
+    const source = version && this.#source(version, thread, stored, caller);
+    const cached = subgraphs ? undefined : this.#latest.get(threadId);
+    if (cached !== undefined && cached.of === source?.of) return cached.json;
     const making = { threadId, stale: false };
     this.#inMaking.add(making);
     try {
-      const json = await this.#state(stored, this.#graph(version, stored), { latest: true, subgraphs });
+      const json = await this.#state(stored, source?.graph, { latest: true, subgraphs });
       // Only if nothing changed while it was made.
-      if (!subgraphs && !making.stale && !this.#options.isBusy(threadId)) {
-        this.#latest.set(threadId, { version: version?.version ?? 0, json });
+      if (source?.of !== undefined && !subgraphs && !making.stale && !this.#options.isBusy(threadId)) {
+        this.#latest.set(threadId, { of: source.of, json });
       }
       return json;
     } finally {
@@ -77,8 +82,8 @@ export class ThreadStates {
     }
   }
 
-  /** The state at a checkpoint. @throws ApiError 404 */
-  async at(threadId: string, checkpoint: Json, subgraphs: boolean): Promise<string> {
+  /** The state at a checkpoint. @param caller as in `latest`. @throws ApiError 404 */
+  async at(threadId: string, checkpoint: Json, subgraphs: boolean, caller?: Json): Promise<string> {
     const thread = this.#options.threads.get(threadId);
     const { checkpoint_id: id, checkpoint_ns: ns = "" } = checkpoint as {
       checkpoint_id?: string;
@@ -89,14 +94,22 @@ export class ThreadStates {
       if (id === undefined && ns === "") return EMPTY_STATE;
       throw new ApiError(404, `Checkpoint ${id ?? `in namespace "${ns}"`} not found`);
     }
-    const graph = this.#graph(await this.#version(thread), stored);
+    const version = await this.#version(thread);
+    const graph = version && this.#source(version, thread, stored, caller).graph;
     return this.#state(stored, graph, { latest: id === undefined, subgraphs });
   }
 
   /** States of a thread, newest first, as the elements of a JSON array. @throws ApiError 404 */
   async history(
     threadId: string,
-    options: { limit: number; before?: string | undefined; ns?: string | undefined; metadata?: Json | undefined },
+    options: {
+      limit: number;
+      before?: string | undefined;
+      ns?: string | undefined;
+      metadata?: Json | undefined;
+      /** As in `latest`. */
+      caller?: Json | undefined;
+    },
   ): Promise<string[]> {
     const thread = this.#options.threads.get(threadId);
     const version = await this.#version(thread);
@@ -108,7 +121,7 @@ export class ThreadStates {
     for (const stored of checkpoints.list(threadId, options.ns ?? "", range)) {
       if (states.length >= options.limit) break;
       if (!contains(checkpoints.metadata(stored), filter)) continue;
-      graph ??= this.#graph(version, stored);
+      graph ??= version && this.#source(version, thread, stored, options.caller).graph;
       states.push(await this.#state(stored, graph, { latest: false, subgraphs: false }));
       if (states.length % HISTORY_SLICE === 0) await new Promise((resolve) => setImmediate(resolve));
     }
@@ -121,12 +134,25 @@ export class ThreadStates {
     return typeof graphId === "string" ? this.#options.graph(graphId).catch(() => undefined) : undefined;
   }
 
-  /** The graph of a thread, for one request: a factory of the project's is asked once, however many states there are to show. */
-  #graph(version: GraphVersion | undefined, { threadId, ns }: StoredCheckpoint): StateGraph | undefined {
-    if (version === undefined) return undefined;
+  /**
+   * The graph of a thread, for one request: a factory of the project's is asked once, however many states there are to show.
+   * @returns it, and what names it as long as it stays the same; that is undefined where it may depend on who calls.
+   */
+  #source(
+    version: GraphVersion,
+    thread: ThreadRecord,
+    stored: StoredCheckpoint,
+    caller: Json | undefined,
+  ): { readonly graph: StateGraph; readonly of: string | undefined } {
+    const place = { thread_id: stored.threadId, checkpoint_ns: stored.ns };
+    const { config, from } = version.isFactory
+      ? stateSettings(this.#options, thread, stored, place, caller)
+      : { config: {}, from: "" };
     let resolved: Promise<RunnableGraph> | undefined;
-    const config: GraphRunConfig = { configurable: { thread_id: threadId, checkpoint_ns: ns } };
-    return async (shallow) => boundTo(this.#options, await (resolved ??= version.resolve(config)), { shallow });
+    return {
+      graph: async (shallow) => boundTo(this.#options, await (resolved ??= version.resolve(config)), { shallow }),
+      of: version.isFactory && caller !== undefined ? undefined : `${version.version} ${from}`,
+    };
   }
 
   async #state(
@@ -183,6 +209,8 @@ export class ThreadStates {
     const interrupts = JSON.stringify(
       (JSON.parse(tasks) as { interrupts?: unknown[] }[]).flatMap((task) => task.interrupts ?? []),
     );
-    return `{"values":${values},"tasks":${tasks},"interrupts":${interrupts},${rest.slice(1)}`;
+    // A function that has not returned anything yet, for one.
+    const shown = values === "null" ? "{}" : values;
+    return `{"values":${shown},"tasks":${tasks},"interrupts":${interrupts},${rest.slice(1)}`;
   }
 }

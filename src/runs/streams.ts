@@ -58,10 +58,11 @@ export class RunStreams {
   /** What happens on threads. */
   readonly feeds: ThreadFeeds;
   readonly #options: StreamsOptions;
-  readonly #finished = new FinishedLogs();
+  readonly #finished: FinishedLogs;
 
   constructor(options: StreamsOptions) {
     this.#options = options;
+    this.#finished = new FinishedLogs(options.clock);
     this.logs = new StoredLogs(options.db, options.keepEventsMs, options.clock);
     this.feeds = new ThreadFeeds({ ...options, logs: this.logs });
   }
@@ -79,9 +80,11 @@ export class RunStreams {
     if (end === PARKED) return log.close(false);
     // Nobody can come back for it, so they must not take this for its end.
     if (end === CUT_OFF && log.wanted) log.push("error", CUT_OFF_EVENT);
+    const isTakenBack = run.stopReason === "rollback";
     const kept = record.deleteAfter === true && record.ephemeral !== true ? end : undefined;
-    this.#finished.keep(run.id, { threadId, metadata: record.run.metadata, log, end: kept });
-    log.done(() => runDoneJson(record, end.status, run.stopReason === "rollback"));
+    // Nothing is left of a run that was taken back: who comes for it later finds none.
+    if (!isTakenBack) this.#finished.keep(run.id, { threadId, metadata: record.run.metadata, log, end: kept });
+    log.done(() => runDoneJson(record, end.status, isTakenBack));
     log.close();
     log.tap?.changed();
   }

@@ -1,7 +1,7 @@
 // What happens on one thread, for those who follow it: the events of its runs one after the other, their begins and ends, its state
 // behind each. It is there while somebody reads, and a while longer for those who come back.
 import { EventLog, frame, type ReadFrom, type Tap } from "./events.ts";
-import { describeError } from "./executor.ts";
+import { describeError } from "./describe-error.ts";
 import type { Chunk, LogReader } from "./log-reader.ts";
 import { errorJson } from "./result.ts";
 import { advanceStamp, nextStamp } from "./stamp.ts";
@@ -11,6 +11,8 @@ import { kindsOf, STATE_UPDATE, type ThreadEventKind, type ThreadStreamMode } fr
 
 /** Characters kept per thread; a reader that is further behind is cut off. */
 const MAX_FEED_CHARS = 16 * 1024 * 1024;
+/** As many events of the largest size may wait for a reader, if that is more: a step brings several that hold the whole state. */
+const LARGE_EVENTS = 8;
 /** Characters after which it is told that a feed without a reader has grown. */
 const GROWTH_CHARS = 128 * 1024;
 
@@ -29,6 +31,7 @@ export class ThreadFeed extends EventLog implements Tap {
   readonly #options: ThreadFeedOptions;
   /** Characters when it was last told that it has grown. */
   #toldAt = 0;
+  #largest = 0;
   #wantsEvents = false;
   #wantsState = false;
   /** States are told in the order in which they were asked for. */
@@ -48,6 +51,10 @@ export class ThreadFeed extends EventLog implements Tap {
     return 0;
   }
 
+  protected override get room(): number {
+    return this.readers.size === 0 ? super.room : Math.max(super.room, LARGE_EVENTS * this.#largest);
+  }
+
   follow(from: ReadFrom, modes: readonly ThreadStreamMode[]): LogReader {
     const kinds = kindsOf(modes);
     this.#wantsEvents ||= kinds.has("event");
@@ -57,6 +64,7 @@ export class ThreadFeed extends EventLog implements Tap {
 
   put(name: string, data: string, kind: ThreadEventKind): number {
     const id = this.next++;
+    this.#largest = Math.max(this.#largest, data.length);
     if (!this.closed) this.add({ id, mode: kind, frame: frame(name, data, id) });
     if (this.readers.size === 0 && this.chars > this.#toldAt + GROWTH_CHARS) {
       this.#toldAt = this.chars;

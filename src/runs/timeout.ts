@@ -26,8 +26,8 @@ export function limitTime(run: ActiveRun, ms: number, clock: Timers): () => void
   return clock.at(clock.now() + ms, () => run.stop("timeout"));
 }
 
-/** How a run ends whose time was over. */
-export function timedOut(ms: number): ExecutionEnd {
+/** How a run ends whose time was over. @param valuesJson what it has left on its thread, if that is known. */
+export function timedOut(ms: number, valuesJson?: string): ExecutionEnd {
   const message = `The run took longer than ${ms / 1000} s (BG_JOB_TIMEOUT_SECS).`;
-  return { kind: "failed", error: { error: "TimeoutError", message }, cause: undefined };
+  return { kind: "failed", error: { error: "TimeoutError", message }, cause: undefined, valuesJson };
 }

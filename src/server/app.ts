@@ -7,6 +7,7 @@ import { Context } from "./context.ts";
 import { cors } from "./cors.ts";
 import type { CustomApp } from "./custom-app.ts";
 import type { Guard } from "./guard.ts";
+import { mayChange, pageOf } from "./foreign-page.ts";
 import { fromOwnPage, hostAllowed } from "./host-check.ts";
 import type { HttpMetrics } from "./http-metrics.ts";
 import { oversize } from "./limits.ts";
@@ -14,7 +15,7 @@ import { pathTemplate, type Operation, type Route } from "./operation.ts";
 import { requestId } from "./request-id.ts";
 import { logged, type RequestLine } from "./request-log.ts";
 import { Reply } from "./respond.ts";
-import { offered, wantsSocket } from "./upgrade.ts";
+import { offered } from "./upgrade.ts";
 
 export interface AppOptions {
   readonly http: HttpConfig;
@@ -127,9 +128,9 @@ export function createApp({ http, host, report, traffic, maxBodyBytes, customApp
       return refuse(request, new ApiError(403, detail));
     }
     // A page may send simple requests without asking first, and open WebSockets; where origins are restricted, the others may not
-    // start runs that way.
-    if ((request.method !== "GET" && request.method !== "OPTIONS") || wantsSocket(request)) {
-      const origin = request.headers.get("origin");
+    // start or stop runs that way.
+    if (mayChange(request)) {
+      const origin = pageOf(request);
       if (!policy.allows(origin) && !fromOwnPage(origin, request.headers.get("host")))
         return refuse(request, new ApiError(403, `Origin ${origin} is not in http.cors.allow_origins`));
     }

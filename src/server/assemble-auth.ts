@@ -47,10 +47,14 @@ function refuseOpen(
   );
 }
 
+const STUDIO_COMES_IN =
+  "auth.path: LangGraph Studio on this machine is let in without authenticate. Behind a tunnel, port forward or proxy on this machine everybody could say to be Studio: set auth.disable_studio_auth there.";
+
 export class Doors {
   readonly #options: DoorsOptions;
   #auth: CustomAuth | undefined;
   #of = "";
+  #toldOfStudio = false;
 
   constructor(options: DoorsOptions) {
     this.#options = options;
@@ -85,6 +89,10 @@ export class Doors {
       this.#of = of;
     }
     const { studio, cache } = config;
+    if (studio && !this.#toldOfStudio) {
+      this.#toldOfStudio = true;
+      onEvent({ type: "log", level: "info", message: STUDIO_COMES_IN });
+    }
     const origins = (http.cors?.allow_origins ?? []).filter((origin) => origin !== "*");
     return new CustomDoor(this.#auth, { studio, origins, cache, clock });
   }

@@ -15,7 +15,7 @@ import { Threads } from "../resources/threads.ts";
 import { belongingsOf } from "../runs/follower.ts";
 import { RunEngine } from "../runs/engine.ts";
 import type { GraphKit } from "../runs/engine-options.ts";
-import { describeError } from "../runs/executor.ts";
+import { describeError } from "../runs/describe-error.ts";
 import { ThreadStates } from "../runs/states.ts";
 import { ThreadSweeper } from "../runs/thread-sweeper.ts";
 import { eventTtl } from "../runs/stored-logs.ts";
@@ -88,6 +88,7 @@ export function assemble(parts: {
     threads,
     values,
     checkpoints,
+    clock: parts.clock,
     isBusy: (threadId) => engine.isBusy(threadId),
     watch: (threadId, observe) => engine.watch(threadId, observe),
   });
@@ -135,6 +136,8 @@ export function assemble(parts: {
   });
   const states: ThreadStates = new ThreadStates({
     threads,
+    runs,
+    assistants,
     checkpoints,
     store,
     graph,

@@ -5,6 +5,7 @@ import { UNRESTRICTED, type Access, type Allows } from "../auth/access.ts";
 import { ApiError } from "../errors.ts";
 import { isUuid } from "../ids.ts";
 import { parseForeignJson } from "../json-text.ts";
+import { validated } from "../resources/schema.ts";
 import type { Operation } from "./operation.ts";
 import type { Reply } from "./respond.ts";
 import { offerSocket, wantsSocket, type SocketOffer } from "./upgrade.ts";
@@ -96,7 +97,7 @@ export class Context<Body extends z.ZodType = z.ZodType, Query extends z.ZodType
         `The request body is not valid JSON: ${error instanceof Error ? error.message : String(error)}`,
       );
     }
-    return schema.parse(value);
+    return validated(schema, value, text.length);
   }
 
   /** Gives the handler this body in place of what the client sent. */

@@ -10,6 +10,8 @@ export interface Cors {
   readonly fixed: Readonly<Record<string, string>>;
   /** Whether a request from this origin may change something; one without an origin does not come from a page. */
   allows(origin: string | null): boolean;
+  /** Whether the config means this origin, and not just any: it may use what the browser knows of its reader. */
+  names(origin: string): boolean;
   /** Adds what depends on the request's origin; absent when nothing does. */
   readonly perRequest?: (origin: string | null, response: Response) => Response;
   /** The answer to a preflight. */
@@ -24,26 +26,36 @@ export function cors(config: CorsConfig | undefined): Cors {
     config?.allow_origin_regex === undefined ? undefined : new RegExp(`^(?:${config.allow_origin_regex})$`);
   const any = origins.includes("*");
   const exposed = { "access-control-expose-headers": (config?.expose_headers ?? EXPOSED).join(", ") };
+  // To browsers a * means nothing where there are credentials, and `authorization` is never among it: what was asked for is named instead.
+  const methods = config?.allow_methods ?? METHODS;
+  const anyMethod = methods.includes("*");
+  const anyHeader = config?.allow_headers?.includes("*") ?? true;
+  const exposesAll = credentials && config?.expose_headers?.includes("*") === true;
   const preflightHeaders = (request: Request): Record<string, string> => ({
-    "access-control-allow-methods": (config?.allow_methods ?? METHODS).join(", "),
-    "access-control-allow-headers":
-      config?.allow_headers?.join(", ") ?? request.headers.get("access-control-request-headers") ?? "*",
+    "access-control-allow-methods": (anyMethod
+      ? [...new Set([...METHODS, request.headers.get("access-control-request-method") ?? "GET"])]
+      : methods
+    ).join(", "),
+    "access-control-allow-headers": anyHeader
+      ? (request.headers.get("access-control-request-headers") ?? "*")
+      : (config?.allow_headers?.join(", ") ?? ""),
     "access-control-max-age": String(config?.max_age ?? 600),
     ...(request.headers.get("access-control-request-private-network") === "true"
       ? { "access-control-allow-private-network": "true" }
       : {}),
   });
+  const named = (origin: string): boolean => origins.includes(origin) || pattern?.test(origin) === true;
   if (any && !credentials) {
     const fixed = { "access-control-allow-origin": "*", ...exposed };
     return {
       fixed,
       allows: () => true,
+      names: named,
       preflight: (request) =>
         new FastResponse(null, { status: 204, headers: { ...fixed, ...preflightHeaders(request) } }),
     };
   }
-  const allowed = (origin: string | null): origin is string =>
-    origin !== null && (any || origins.includes(origin) || pattern?.test(origin) === true);
+  const allowed = (origin: string | null): origin is string => origin !== null && (any || named(origin));
   const own = (origin: string | null): Record<string, string> =>
     allowed(origin)
       ? {
@@ -54,8 +66,10 @@ export function cors(config: CorsConfig | undefined): Cors {
   return {
     fixed: { ...exposed, vary: "Origin" },
     allows: (origin) => origin === null || allowed(origin),
+    names: allowed,
     perRequest(origin, response) {
       for (const [name, value] of Object.entries(own(origin))) response.headers.set(name, value);
+      if (exposesAll) response.headers.set("access-control-expose-headers", [...response.headers.keys()].join(", "));
       return response;
     },
     preflight: (request) =>

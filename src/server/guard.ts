@@ -6,6 +6,7 @@ import type { Door } from "../auth/door.ts";
 import type { HttpConfig } from "../config/types.ts";
 import type { Json } from "../resources/json.ts";
 import type { Context } from "./context.ts";
+import type { CookieCheck } from "./foreign-page.ts";
 import type { Handler, Operation } from "./operation.ts";
 import type { Subjects } from "./subjects.ts";
 
@@ -14,17 +15,27 @@ type Serve = (request: Request) => Response | Promise<Response>;
 export class Guard {
   readonly #door: Door;
   readonly #subjects: Subjects;
+  readonly #cookies: CookieCheck;
   /** Whom requests come from that were let in before the project's own app saw them. */
   readonly #known = new WeakMap<object, Access>();
 
-  constructor(door: Door, subjects: Subjects) {
+  /** @param cookies keeps pages of other sites from using their reader's cookies. */
+  constructor(door: Door, subjects: Subjects, cookies: CookieCheck) {
     this.#door = door;
     this.#subjects = subjects;
+    this.#cookies = cookies;
   }
 
-  /** Lets a request in. @throws ApiError 401, or what the project's `authenticate` throws. */
+  /** Lets a request in. @throws ApiError 401, or what the project's `authenticate` throws; 403 for a page of another site. */
   async enter(request: Request): Promise<Access> {
-    return this.#known.get(originOf(request)) ?? this.#door.enter(request);
+    return this.#known.get(originOf(request)) ?? this.#admitted(request);
+  }
+
+  async #admitted(request: Request): Promise<Access> {
+    // An API key is in no cookie.
+    const refusal = this.#door.kind === "project" ? this.#cookies(request) : undefined;
+    if (refusal !== undefined) throw refusal;
+    return this.#door.enter(request);
   }
 
   /**
@@ -38,7 +49,7 @@ export class Guard {
     const { builtIn, withApp, isUnknown } = server;
     if (middleware_order !== "auth_first" && !all) return withApp;
     return async (request) => {
-      const access = await this.#door.enter(request).catch(() => undefined);
+      const access = await this.#admitted(request).catch(() => undefined);
       if (access !== undefined) {
         this.#known.set(originOf(request), access);
         return withApp(request);

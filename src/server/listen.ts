@@ -1,6 +1,7 @@
 // The only file that knows listhen: finds a free port, listens, and closes for good.
 import { createServer, type IncomingMessage, type RequestListener } from "node:http";
 import type { Duplex } from "node:stream";
+import { isBlockedPort } from "../blocked-ports.ts";
 import { CliError, EXIT } from "../errors.ts";
 import { refuseBrokenRequests } from "./broken-request.ts";
 import { limitConnections, type ConnectionLimits } from "./limits.ts";
@@ -28,7 +29,7 @@ export interface Upgrades {
 
 /**
  * Listens on `port`, or on the next free one.
- * @throws CliError when the port is taken and `strict` is set, or when the address cannot be bound to.
+ * @throws CliError when the port is taken and `strict` is set, when the address cannot be bound to, or when no client connects to the port.
  */
 export async function listenOn(
   handler: RequestListener,
@@ -58,9 +59,13 @@ export async function listenOn(
   });
   const { server } = listener;
   // listhen's own way to close counts idle sockets in a listener per request, which throws for a request that is broken off before its
-  // answer is out. This server closes in its own way.
+  // answer is out, and in one per connection, which adds another each time that a connection is given back to HTTP. This server closes in
+  // its own way.
   for (const listening of server.listeners("request"))
     if (listening !== handler) server.off("request", listening as RequestListener);
+  const nodes = createServer().listeners("connection");
+  for (const listening of server.listeners("connection"))
+    if (!nodes.includes(listening)) server.off("connection", listening as () => void);
   refuseBrokenRequests(server);
   limitConnections(server, options.limits);
   // Newer versions of Node ask; for the others there is the second branch below.
@@ -71,6 +76,11 @@ export async function listenOn(
   });
   const address = server.address();
   const bound = typeof address === "object" && address !== null ? address.port : port;
+  if (bound !== port) {
+    // Somebody took it in between, and listhen chose another one by itself.
+    server.close();
+    throw new CliError(bindFailure("EADDRINUSE", port, options.host), { exitCode: EXIT.failed });
+  }
   return {
     port: bound,
     url: `http://${urlHost(options.host)}:${bound}`,
@@ -95,8 +105,18 @@ function urlHost(host: string): string {
 }
 
 async function findPort({ port, host, strict }: { port: number; host: string; strict: boolean }): Promise<number> {
-  if (port === 0) return tryPort(0, host);
+  if (port === 0) {
+    const free = await tryPort(0, host);
+    return isBlockedPort(free) ? findPort({ port, host, strict }) : free;
+  }
+  if (isBlockedPort(port)) {
+    throw new CliError(`Port ${port} belongs to another protocol: browsers and Node's fetch never connect to it.`, {
+      exitCode: EXIT.usage,
+      hint: "Choose another one with --port.",
+    });
+  }
   for (let candidate = port; candidate < port + PORTS_TRIED && candidate <= 65_535; candidate++) {
+    if (isBlockedPort(candidate)) continue;
     try {
       return await tryPort(candidate, host);
     } catch (error) {

@@ -1,12 +1,8 @@
 // An answer of MCP as a stream of events: notifications first, then the answer. For calls that take long, and those that want to hear of
 // progress.
-import { PassThrough } from "node:stream";
 import type { RpcResponse } from "../json-rpc.ts";
+import { OutgoingEvents, PING } from "./outgoing-events.ts";
 import type { Reply } from "./respond.ts";
-
-/** Milliseconds between comments that keep the connection alive. */
-const PING_MS = 5000;
-const PING = ": ping\n\n";
 
 /** What `within` gives when the time is over. */
 export const LATE = Symbol("late");
@@ -29,15 +25,13 @@ export function answerStream(
   reply: Reply,
   work: (send: (message: unknown) => void) => Promise<RpcResponse | undefined>,
 ): Response {
-  const body = new PassThrough();
-  const send = (message: unknown): void => void body.write(`event: message\ndata: ${JSON.stringify(message)}\n\n`);
-  const pings = setInterval(() => body.write(PING), PING_MS).unref();
-  body.write(PING);
+  const body = new OutgoingEvents();
+  const send = (message: unknown): void => body.send(`event: message\ndata: ${JSON.stringify(message)}\n\n`);
+  body.send(PING);
   const finish = async (): Promise<void> => {
     const answer = await work(send);
-    clearInterval(pings);
     if (answer !== undefined) send(answer);
-    body.end();
+    body.complete();
   };
   void finish();
   return reply.stream(body, "text/event-stream", {});

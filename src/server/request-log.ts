@@ -1,6 +1,7 @@
 // One line per request, for `dev --log-requests`: what was asked, what was answered, how long it took, and the headers that the config
 // (`http.logging_headers`) chooses. What may be a secret is never written out.
 import type { ServerResponse } from "node:http";
+import { isSecretHeader, isSecretParameter } from "../auth/secret-names.ts";
 import type { HeaderFilter } from "../config/types.ts";
 import { headerPattern } from "./configurable-headers.ts";
 import { offered } from "./upgrade.ts";
@@ -18,10 +19,6 @@ export interface RequestLine {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Words that names of secrets have in them. */
-const WORDS = "api[-_]?key|auth|cookie|credential|passw|secret|service[-_]?key|session|signature|token";
-const SECRET_HEADER = new RegExp(WORDS, "i");
-const SECRET_PARAMETER = new RegExp(String.raw`([?&][^=&]*(?:${WORDS}|\bsig\b|\bcode\b|\bkey\b)[^=&]*=)[^&]*`, "gi");
 const HIDDEN = "***";
 
 type Serve = (request: Request) => Response | Promise<Response>;
@@ -54,12 +51,25 @@ function headersToShow(filter: HeaderFilter | undefined): (headers: Headers) => 
     Object.fromEntries(
       [...headers]
         .filter(([name]) => included.test(name) && excluded?.test(name) !== true)
-        .map(([name, value]) => [name, SECRET_HEADER.test(name) ? HIDDEN : value]),
+        .map(([name, value]) => [name, isSecretHeader(name) ? HIDDEN : value]),
     );
 }
 
 function pathOf({ url }: Request): string {
   const path = url.replace(/^[a-z]+:\/\/[^/?#]*/i, "");
   const query = path.indexOf("?");
-  return query < 0 ? path : path.slice(0, query) + path.slice(query).replaceAll(SECRET_PARAMETER, `$1${HIDDEN}`);
+  return query < 0
+    ? path
+    : `${path.slice(0, query + 1)}${path
+        .slice(query + 1)
+        .split("&")
+        .map(masked)
+        .join("&")}`;
+}
+
+/** A parameter without its value, if that may be a secret. */
+function masked(parameter: string): string {
+  const equals = parameter.indexOf("=");
+  if (equals < 0 || !isSecretParameter(parameter.slice(0, equals))) return parameter;
+  return `${parameter.slice(0, equals + 1)}${HIDDEN}`;
 }

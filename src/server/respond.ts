@@ -6,6 +6,8 @@ import { ApiError, CliError } from "../errors.ts";
 import { GraphLoadError, UnknownGraphError } from "../graphs/errors.ts";
 
 const JSON_TYPE = "application/json";
+/** Node can make no text of more than half a gigabyte. */
+const TOO_LONG = "The answer would have more than 512 MiB; ask for fewer things (limit) or for less of each (select)";
 
 /** Makes the answer to one request: with the headers that all have (those of CORS), and its id. */
 export class Reply {
@@ -98,6 +100,8 @@ function describe(error: unknown): { status: number; detail: string } {
   if (error instanceof GraphLoadError) return { status: 422, detail: error.message };
   if (error instanceof UnknownGraphError) return { status: 404, detail: error.message };
   if (error instanceof CliError) return { status: 503, detail: error.message };
+  if (error instanceof RangeError && error.message === "Invalid string length")
+    return { status: 422, detail: TOO_LONG };
   const { status, statusCode, message } = error as { status?: unknown; statusCode?: unknown; message?: unknown };
   const code = typeof status === "number" ? status : statusCode;
   if (typeof code === "number" && code >= 400 && code < 500) return { status: code, detail: String(message) };

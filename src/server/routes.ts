@@ -1,5 +1,6 @@
 // Which routes a server has: all of them but those that the config switches off.
 import { createApp, type App, type AppOptions } from "./app.ts";
+import { cookieCheck } from "./foreign-page.ts";
 import { Guard } from "./guard.ts";
 import type { Operation, Route } from "./operation.ts";
 import { a2aCardRoutes } from "./routes/a2a-card.ts";
@@ -68,7 +69,7 @@ export function appOf(
   options: Pick<AppOptions, "host" | "report" | "maxBodyBytes" | "customApp" | "log">,
 ): App {
   const { http, traffic, door, subjects } = services;
-  const guard = door === undefined ? undefined : new Guard(door, subjects);
+  const guard = door === undefined ? undefined : new Guard(door, subjects, cookieCheck(http.cors));
   const app = createApp({ http, traffic, guard, ...options });
   registerRoutes(app.route, services, app.operations);
   return app;

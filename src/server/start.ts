@@ -10,7 +10,7 @@ import type { ProjectConfig } from "../config/types.ts";
 import { GraphHost } from "../graphs/host.ts";
 import { UiBundles } from "../graphs/ui.ts";
 import { systemSettings } from "../resources/system-assistants.ts";
-import { describeError } from "../runs/executor.ts";
+import { describeError } from "../runs/describe-error.ts";
 import { removeUnfinishedCopies } from "../runs/thread-copy.ts";
 import { countOf } from "../storage/database.ts";
 import { keys } from "../storage/keys.ts";

@@ -82,9 +82,17 @@ export async function claimDataDir(dir: string, info: { readonly host: string })
 /** The server that uses a data folder; null when none runs there or it does not listen yet. Never throws. */
 export function readInstance(dir: string): Instance | null {
   const record = readRecord(recordFile(dir));
-  if (record === undefined || !isRunning(record)) return null;
+  if (record === undefined || !isProven(record) || !isRunning(record)) return null;
   const { pid, host, port, url, token } = record;
   return typeof port !== "number" || typeof url !== "string" ? null : { pid, host, port, url, token };
+}
+
+/**
+ * Whether a record can only be of a process that was here. A folder may come from elsewhere with a record that names the pid of any process,
+ * such as 1, and leaves out what would tell whose it is.
+ */
+function isProven({ pid, process_start }: InstanceRecord): boolean {
+  return process_start !== null || (pid > 1 && currentProcess().process_start === null);
 }
 
 /** Who claims a data folder, running or not; null when nobody does. Never throws. */

@@ -12,8 +12,11 @@ const OPERATORS: Readonly<Record<string, (operand: unknown) => Test>> = {
   $gte: (operand) => (value) => compare(value, operand) >= 0,
   $lt: (operand) => (value) => compare(value, operand) < 0,
   $lte: (operand) => (value) => compare(value, operand) <= 0,
-  $in: (operand) => (value) => Array.isArray(operand) && operand.some((one) => equal(value, one)),
-  $nin: (operand) => (value) => !Array.isArray(operand) || !operand.some((one) => equal(value, one)),
+  $in: among,
+  $nin: (operand) => {
+    const test = among(operand);
+    return (value) => !test(value);
+  },
 };
 
 /**
@@ -34,6 +37,14 @@ export function compileFilter(
     }
     return true;
   };
+}
+
+/** Whether a value is one of a list, which may be long. */
+function among(operand: unknown): Test {
+  if (!Array.isArray(operand)) return () => false;
+  const scalars = new Set(operand);
+  const others = operand.filter((one) => typeof one === "object" && one !== null);
+  return (value) => scalars.has(value) || others.some((one) => equal(value, one));
 }
 
 function compileField(wanted: unknown): Test {

@@ -1,6 +1,8 @@
 // Which hosts are this machine itself, in whatever spelling: the URL parser has made dotted addresses of decimal, octal and hex ones
-// already; what is left are names, IPv6 and the unspecified addresses, which the operating system takes for loopback.
+// already; what is left are names, IPv6, the unspecified addresses, which the operating
+// system takes for loopback, and the addresses that its networks have given it.
 import { BlockList, isIP } from "node:net";
+import { networkInterfaces } from "node:os";
 
 const LOOPBACK = new BlockList();
 LOOPBACK.addSubnet("127.0.0.0", 8, "ipv4");
@@ -11,22 +13,39 @@ LOOPBACK.addAddress("::", "ipv6");
 /** Names that stand for the machine that a container or virtual machine runs on. */
 const NAMES = ["localhost", "host.docker.internal", "gateway.docker.internal", "host.containers.internal"];
 
-/** Whether an IP address is this machine. IPv4 addresses inside IPv6 ones count as what they are. */
-export function isLoopbackAddress(address: string): boolean {
-  const family = isIP(address);
-  if (family === 4) return LOOPBACK.check(address, "ipv4");
-  if (family !== 6) return false;
-  if (LOOPBACK.check(address, "ipv6")) return true;
-  const inner = embeddedIpv4(address);
-  return inner !== undefined && LOOPBACK.check(inner, "ipv4");
+/** Whether an IP address is one that every machine has for itself. IPv4 addresses inside IPv6 ones count as what they are. */
+export const isLoopbackAddress = (address: string): boolean => isIn(LOOPBACK, address);
+
+/** Whether an IP address is this machine: loopback, or what one of its networks has given it. */
+export function isOwnAddress(address: string): boolean {
+  if (isLoopbackAddress(address)) return true;
+  // Asked each time, because they change with the networks.
+  const own = new BlockList();
+  for (const { address: given, family } of Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? []))
+    own.addAddress(given, family === "IPv6" ? "ipv6" : "ipv4");
+  return isIn(own, address);
 }
 
-/** Whether the host of a URL is this machine by its spelling; names that are resolved are not looked up here. */
+function isIn(list: BlockList, address: string): boolean {
+  const plain = address.split("%", 1)[0]!;
+  const family = isIP(plain);
+  if (family === 4) return list.check(plain, "ipv4");
+  if (family !== 6) return false;
+  if (list.check(plain, "ipv6")) return true;
+  const inner = embeddedIpv4(plain);
+  return inner !== undefined && list.check(inner, "ipv4");
+}
+
+/** Whether the host of a URL is this machine, on every machine, by its spelling; names that are resolved are not looked up here. */
 export function isLoopbackHost(hostname: string): boolean {
   const name = hostname.toLowerCase().replace(/\.$/, "");
   const bare = name.startsWith("[") ? name.slice(1, -1) : name;
   return isIP(bare) === 0 ? NAMES.includes(name) || name.endsWith(".localhost") : isLoopbackAddress(bare);
 }
+
+/** The same, with the addresses of its networks. */
+export const isOwnHost = (hostname: string): boolean =>
+  isLoopbackHost(hostname) || isOwnAddress(hostname.replaceAll(/^\[|\]$/g, ""));
 
 /** The IPv4 address in an IPv4-mapped (`::ffff:0:0/96`), IPv4-compatible or NAT64 (`64:ff9b::/96`) address. */
 function embeddedIpv4(address: string): string | undefined {

@@ -7,7 +7,7 @@ import type { LookupFunction } from "node:net";
 import { Readable } from "node:stream";
 import type { ReadableStream as WebStream } from "node:stream/web";
 import type { WebhookPolicy } from "../config/types.ts";
-import { isLoopbackAddress } from "./addresses.ts";
+import { isOwnAddress } from "./addresses.ts";
 import { isRelative, loopbackRefusal, refusal } from "./policy.ts";
 
 /** What to send. */
@@ -131,7 +131,7 @@ function guardedLookup({ disableLoopback }: WebhookPolicy): LookupFunction {
   return (hostname, options, callback) => {
     lookUp(hostname, { ...options, all: true }, (error, addresses: LookupAddress[]) => {
       if (error !== null) return callback(error, []);
-      if (disableLoopback && addresses.some(({ address }) => isLoopbackAddress(address))) {
+      if (disableLoopback && addresses.some(({ address }) => isOwnAddress(address))) {
         return callback(new ForbiddenError(loopbackRefusal(hostname)), []);
       }
       if (options.all === true) return callback(null, addresses);

@@ -3,7 +3,7 @@
 import { lookup as lookUp } from "node:dns/promises";
 import { domainToASCII } from "node:url";
 import type { WebhookPolicy } from "../config/types.ts";
-import { isLoopbackAddress, isLoopbackHost } from "./addresses.ts";
+import { isOwnAddress, isOwnHost } from "./addresses.ts";
 
 /** Characters of a webhook URL, whatever the config says. */
 export const MAX_URL_LENGTH = 65_536;
@@ -43,7 +43,7 @@ export function refusal(url: string, policy: WebhookPolicy, base?: string): stri
     return "The webhook URL must begin with https:// (webhooks.url.require_https)";
   }
   const host = parsed.hostname.toLowerCase().replace(/\.$/, "");
-  if (policy.disableLoopback && isLoopbackHost(host)) return loopbackRefusal(host);
+  if (policy.disableLoopback && isOwnHost(host)) return loopbackRefusal(host);
   const port = parsed.port === "" ? (parsed.protocol === "https:" ? 443 : 80) : Number(parsed.port);
   if (policy.allowedPorts !== undefined && !policy.allowedPorts.includes(port)) {
     return `The webhook URL has port ${port}, which is not in webhooks.url.allowed_ports`;
@@ -67,7 +67,7 @@ export async function checkDestination(
   if (reason !== undefined || !policy.disableLoopback || isRelative(url)) return reason;
   const { hostname } = new URL(url);
   const addresses = await withinTime(lookup(hostname.replace(/^\[(.*)\]$/, "$1")));
-  return addresses.some(isLoopbackAddress) ? loopbackRefusal(hostname) : undefined;
+  return addresses.some(isOwnAddress) ? loopbackRefusal(hostname) : undefined;
 }
 
 /** No addresses when the name is unknown, or the resolver takes long: each attempt looks again. */

@@ -1,5 +1,6 @@
 // Sends what is in the outbox: at once when something is put there, again later when it did not arrive. It looks at nothing that a run needs:
 // few deliveries per receiver are under way at a time, so that a dead one holds up neither runs nor other receivers.
+import { setMaxListeners } from "node:events";
 import type { WebhookConfig } from "../config/types.ts";
 import type { Timers } from "../clock.ts";
 import { timestampOf } from "../ids.ts";
@@ -46,6 +47,8 @@ export class WebhookSender {
     this.#options = options;
     this.#config = options.config;
     this.#enabled = options.enabled;
+    // Each delivery under way listens.
+    setMaxListeners(0, this.#stopped.signal);
     options.deliveries.onNew(({ delivery_id, url }) => this.#add(delivery_id, url, 0));
   }
 
@@ -95,12 +98,13 @@ export class WebhookSender {
     if (earliest < Infinity) this.#cancelTimer = this.#options.clock.at(earliest, () => this.#wake());
   }
 
-  #begin({ id, receiver }: Turn): void {
+  #begin(turn: Turn): void {
     const { clock, onError } = this.#options;
+    const { id, receiver } = turn;
     let reached = true;
     const send = async (): Promise<void> => {
       try {
-        const { due, answered } = await this.#send(id);
+        const { due, answered } = await this.#send(turn);
         reached = answered;
         if (due !== undefined) this.#lanes.add(receiver, id, due);
       } catch (error) {
@@ -110,7 +114,7 @@ export class WebhookSender {
         this.#lanes.add(receiver, id, clock.now() + BROKEN_MS);
       }
       this.#sending.delete(sending);
-      this.#lanes.done(receiver, reached);
+      this.#lanes.done(turn, reached);
       this.#wake();
     };
     const sending = send();
@@ -118,21 +122,24 @@ export class WebhookSender {
   }
 
   /** Makes one attempt. @returns when the next one is due, if there is one, and whether the receiver answered. */
-  async #send(id: string): Promise<{ due: number | undefined; answered: boolean }> {
+  async #send(turn: Turn): Promise<{ due: number | undefined; answered: boolean }> {
     const { deliveries, clock, self, onFailed, random = Math.random } = this.#options;
     const { headers: ownHeaders, secret, secrets, policy, timeoutSeconds, maxAttempts } = this.#config;
+    const { id } = turn;
     const delivery = deliveries.get(id);
     const began = clock.now();
     const at = timestampOf(began);
     const push = deliveries.headers(delivery);
     const stored = deliveries.body(id);
     const body = push === undefined ? withSentAt(stored, at) : stored;
+    this.#lanes.weigh(turn, body.length);
     const hide = [...secretsIn(push ?? {}), ...secrets];
     const outcome = await attempt({
       url: delivery.url,
       body,
       headers: deliveryHeaders(id, body, secret, began),
-      ownHeaders: { ...ownHeaders, ...push },
+      // The address of a push notification is the choice of whoever called: the operator's secrets are not for it.
+      ownHeaders: push ?? ownHeaders,
       policy,
       timeoutMs: timeoutSeconds * 1000,
       // Enough to recognise a secret that the cut would go through.

@@ -6,7 +6,15 @@ import { describe, expect, it } from "vitest";
 import { A2A_PROJECT } from "../e2e/support/a2a.ts";
 import { useGates } from "../e2e/support/gates.ts";
 import { useServer } from "../e2e/support/server.ts";
-import { closedPort, json, scripted, type Received, type Routes, type ScriptedServer } from "./helpers/http.ts";
+import {
+  closedPort,
+  events as openStream,
+  json,
+  scripted,
+  type Received,
+  type Routes,
+  type ScriptedServer,
+} from "./helpers/http.ts";
 import { call, finish, type TestProcess } from "./helpers/io.ts";
 import { folderWith } from "./helpers/project.ts";
 
@@ -218,21 +226,81 @@ describe("stream", () => {
 });
 
 describe("Ctrl-C", () => {
-  it("leaves the task going, and says how to look at it", async () => {
+  it("leaves the task going, keeps the conversation, and says how to look at it", async () => {
+    const who = person();
     const started = call(
       ["a2a", "stream", "-a", "kit", `gate ${gates.url("door")}`, "--raw", "--url", server.url],
-      person(),
+      who,
     );
     await gates.entered("door");
     await started.seen("stderr", /"TASK_STATE_WORKING"/);
     started.signal("SIGINT");
     expect(await started.exitCode).toBe(130);
+    const kept = readFileSync(join(who.env!["XDG_CACHE_HOME"]!, "agent-server", "a2a-last.json"), "utf8");
     const [, task] = new RegExp(
       `^the task goes on; look at it with: agent-server a2a get (${UUID}) --assistant kit `,
       "m",
     ).exec(started.stderr)!;
+    expect(JSON.parse(kept)).toMatchObject({ task });
     expect((await here(["get", task!, "-a", "kit"])).stdout).toMatch(/^state {5}working$/m);
     gates.open("door");
+  });
+});
+
+describe("a stream that ends before its task", () => {
+  const CARD = "GET /.well-known/agent-card.json";
+  const task = (state: string): object => ({ task: { id: "t1", contextId: "c1", status: { state } } });
+  /** An agent whose stream ends with this event, in order or not. */
+  const ending = async (result: object, how: "ends" | "breaks"): Promise<ScriptedServer> => {
+    let agent: ScriptedServer | undefined;
+    agent = await scripted({
+      [CARD]: (response) =>
+        json(response, {
+          name: "Short",
+          supportedInterfaces: [{ url: `${agent!.url}/rpc`, protocolBinding: "JSONRPC", protocolVersion: "1.0" }],
+        }),
+      "POST /rpc": (response) => {
+        openStream(response);
+        response.write(`data: ${JSON.stringify({ jsonrpc: "2.0", id: 1, result })}\n\n`, () => {
+          if (how === "ends") response.end();
+          else response.destroy();
+        });
+      },
+    });
+    return agent;
+  };
+
+  it.each([
+    ["ends", "The stream ended before the task did."],
+    ["breaks", "The connection to http://127.0.0.1:"],
+  ] as const)("exits 3 when it %s, names the task, and keeps the conversation", async (how, problem) => {
+    const agent = await ending(task("TASK_STATE_WORKING"), how);
+    const who = person();
+    const { code, stderr } = await a2a(["stream", "hello", "--url", agent.url], who);
+    expect(code).toBe(3);
+    expect(stderr).toContain(`error: ${problem}`);
+    expect(stderr).toMatch(/^Look at the task with: agent-server a2a get t1 --url http:\S+$/m);
+    await a2a(["stream", "--continue", "more"], who);
+    expect(agent.received.at(-1)!.body).toMatchObject({ params: { message: { contextId: "c1", taskId: "t1" } } });
+  });
+
+  it("is complete when the task is, however the connection goes", async () => {
+    const agent = await ending(task("TASK_STATE_COMPLETED"), "breaks");
+    expect((await a2a(["stream", "hello", "--url", agent.url])).code).toBe(0);
+  });
+});
+
+describe("--assistant", () => {
+  it("is refused where the address is another agent's", async () => {
+    for (const path of ["/a2a/words", "/a2a/words/", "/a2a/words/.well-known/agent-card.json"]) {
+      const { code, stderr } = await a2a(["send", "hello", "-a", "ask", "--url", `${server.url}${path}`]);
+      expect(code).toBe(2);
+      expect(stderr).toBe("error: --assistant names ask, and --url is the agent words: leave one of them away.\n");
+    }
+    const env = { AGENT_SERVER_URL: `${server.url}/a2a/words` };
+    expect((await a2a(["card", "-a", "ask"], person({ env }))).code).toBe(2);
+    const same = await a2a(["send", "hello", "-a", "words", "--url", `${server.url}/a2a/words`]);
+    expect(same).toMatchObject({ code: 0, stdout: "you said hello to me\n" });
   });
 });
 

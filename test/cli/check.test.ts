@@ -488,6 +488,36 @@ describe("a config that cannot be read", () => {
   });
 });
 
+describe("without a config file", () => {
+  it("the platform's variables are what is checked, as dev takes them", async () => {
+    const cwd = projectWith(BASE);
+    const graphs = JSON.stringify({ mine: "./src/agent.js:graph", gone: "./src/gone.js:graph" });
+    const { code, report } = await check(cwd, [], { LANGSERVE_GRAPHS: graphs, LANGGRAPH_HTTP: '{"disable_mcp":1}' });
+    expect(code).toBe(1);
+    expect(report).toMatchObject({
+      file: null,
+      graphs: [
+        { id: "mine", ok: true },
+        { id: "gone", ok: false },
+      ],
+    });
+    expect(lines(report.errors, cwd)).toEqual([
+      'LANGGRAPH_HTTP: "http.disable_mcp" must be true or false, not the number 1.',
+      'LANGSERVE_GRAPHS: The file of graph "gone" does not exist: src/gone.js',
+    ]);
+    const good = await run(cwd, [], { LANGSERVE_GRAPHS: '{"mine":"./src/agent.js:graph"}' });
+    expect(good).toEqual({ code: 0, stdout: "The environment: no problems; 1 graph loaded\n", stderr: "" });
+  });
+
+  it("so are those that dev refuses, and those for the demo", async () => {
+    const env = { LANGGRAPH_ENCRYPTION: '{"path":"./e.ts:e"}' };
+    const { code, stdout } = await finish(["check"], { cwd: projectWith(), env });
+    expect(code).toBe(1);
+    expect(stdout).toContain("LANGGRAPH_ENCRYPTION asks for encryption");
+    expect(stdout).toContain("The environment: 1 error; 1 graph loaded\n");
+  });
+});
+
 it("Ctrl-C ends it and the project's code", async () => {
   const cwd = projectWith({
     ...BASE,

@@ -7,7 +7,8 @@ import { createOutput } from "../../src/cli/output.ts";
 import { version } from "../../src/cli/package.ts";
 import { onStop } from "../../src/cli/signals.ts";
 import type { RunningServer } from "../../src/server/types.ts";
-import { testProcess } from "./helpers/io.ts";
+import { finish, testProcess } from "./helpers/io.ts";
+import { folderWith } from "./helpers/project.ts";
 
 function running(changes: Partial<RunningServer> = {}, project: Partial<ProjectConfig> = {}): RunningServer {
   const graphs = [
@@ -161,6 +162,22 @@ describe("events", () => {
   ])("says %j", async (event, text) => {
     expect(await print(event)).toBe(text);
   });
+});
+
+describe("dev", () => {
+  it.each([["6000", "--strict-port"], ["5060"]])(
+    "-p %s %s is refused: no client connects to it",
+    async (port, ...args) => {
+      const cwd = folderWith();
+      const { code, stdout, stderr } = await finish(["dev", "--no-persist", "-p", port, ...args], { cwd });
+      expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+      expect(stderr).toBe(
+        `error: Port ${port} belongs to another protocol: browsers and Node's fetch never connect to it.\nChoose another one with --port.\n`,
+      );
+      const { stdout: found } = await finish(["doctor", "-p", port], { cwd });
+      expect(found).toContain(`fail  port      ${port} belongs to another protocol`);
+    },
+  );
 });
 
 describe("onStop", () => {

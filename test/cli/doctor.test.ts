@@ -107,6 +107,12 @@ All is well.
     const empty = await doctor(folderWith());
     expect(empty.code).toBe(0);
     expect(empty.of("config")).toEqual(["ok none here: dev would serve the demo agent"]);
+    for (const [env, line] of [
+      [{ LANGGRAPH_HTTP: "{}" }, /^ok +config +none here: dev would serve the demo agent, as the environment says$/m],
+      [{ LANGGRAPH_HTTP: "{" }, /^fail +config +The environment has 1 error$/m],
+    ] as const)
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      expect((await finish(["doctor", "-p", await freePort()], { cwd: folderWith(), env })).stdout).toMatch(line);
     const memory = project({
       "langgraph.json": '{ "graphs": { "echo": "./src/graph.ts:graph" }, "disable_persistence": true }',
     });

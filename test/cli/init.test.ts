@@ -1,9 +1,10 @@
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { packageName } from "../../src/cli/init/manifest.ts";
 import { version } from "../../src/cli/package.ts";
+import { asNobody } from "../config/project.ts";
 import { finish } from "./helpers/io.ts";
 
 async function folder(): Promise<string> {
@@ -107,6 +108,26 @@ describe("init", () => {
       code: 2,
       stderr: "error: taken is a file, not a folder.\n",
     });
+  });
+
+  it("says in one sentence why a folder cannot be written to", async () => {
+    const cwd = await folder();
+    await writeFile(join(cwd, "taken"), "");
+    await mkdir(join(cwd, "locked"));
+    await chmod(join(cwd, "locked"), 0o555);
+    await chmod(cwd, 0o755);
+    for (const [dir, reason] of [
+      ["taken/below", "a part of the path is a file"],
+      ["locked", "no permission"],
+      ["locked/below", "no permission"],
+    ] as const) {
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      const { code, stderr } = await asNobody(() => finish(["init", dir], { cwd }));
+      expect({ code, stderr }).toEqual({
+        code: 2,
+        stderr: `error: Cannot make a project in ${join(cwd, dir)}: ${reason}.\nChoose another folder: agent-server init <dir>\n`,
+      });
+    }
   });
 
   it.each([

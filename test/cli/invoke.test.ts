@@ -20,7 +20,6 @@ function routes(stream: string[], { run = "success", thread = "idle" } = {}): Ro
   return {
     "POST /assistants/search": (response) =>
       json(response, [{ graph_id: "agent", metadata: { created_by: "system" } }]),
-    "POST /threads": (response) => json(response, { thread_id: THREAD }),
     [`POST ${RUNS}/stream`]: (response) => {
       events(response, HEADERS);
       response.end(event("metadata", { run_id: RUN, attempt: 1 }) + stream.join(""));
@@ -67,6 +66,8 @@ describe("invoke on a terminal", () => {
       input: { messages: [{ role: "user", content: "hello" }] },
       stream_mode: ["values", "messages-tuple"],
       stream_resumable: true,
+      // A run that is refused must leave no thread behind.
+      if_not_exists: "create",
     });
   });
 

@@ -53,6 +53,8 @@ describe("parseConfigurable", () => {
       empty: "",
       list: ["a"],
     });
+    expect(() => parseConfigurable(["=x"])).toThrow("--configurable =x has no key.");
+    expect(() => parseConfigurable(["x"])).toThrow("--configurable x has no value.");
     expect(() => parseConfigurable(["t:=x"])).toThrow(/--configurable t is not valid JSON/);
   });
 });

@@ -92,6 +92,14 @@ describe("dev", () => {
     expect(strict.output.stderr).toContain(`error: Port ${taken} is taken`);
   });
 
+  it("says so when the project's code ends the process", async () => {
+    const cwd = project("echo");
+    writeFileSync(join(cwd, "src", "graph.ts"), "process.exit(3);\n");
+    const child = dev(cwd, ["--no-persist"]);
+    expect(await child.ended).toBe(3);
+    expect(child.output.stderr).toContain("error: The project's code ended the process (exit code 3): ");
+  });
+
   it("parks a run that does not end, says so, and goes on with it at the next start", async () => {
     const cwd = project("echo");
     const file = join(cwd, "src", "graph.ts");

@@ -55,6 +55,14 @@ describe("usage errors", () => {
     [["invoke", "--input", "{a:1}"], /--input is not valid JSON/],
     [["invoke", "--resume", "yes"], /--resume needs the thread/],
     [["invoke", "hello", "--configurable", "user"], /--configurable user has no value/],
+    [
+      ["crons", "create", "0 9 * * *"],
+      /There is nothing to send\.\n.*: agent-server crons create '0 9 \* \* \*' "hello"/,
+    ],
+    [["stream", "t", "-m", "values,"], /Give the name of a stream mode/],
+    [["dev", "--data-dir", ""], /Give the path of a folder/],
+    [["doctor", "--data-dir", " "], /Give the path of a folder/],
+    [["threads", "ls", "--data-dir", ""], /Give the path of a folder/],
     [["invoke", "hello", "--url", "ftp://x"], /--url is not a web address: ftp:\/\/x/],
   ])("%j exits 2 and says what to do", async (args, message) => {
     const { code, stdout, stderr } = await finish(args);
@@ -85,7 +93,7 @@ describe("reference", () => {
     expect(text).toContain(
       "| `-p, --port <number>` | port; the next free one when it is taken (default `2024`; variable `AGENT_SERVER_PORT`) |",
     );
-    expect(text).toContain("| 130 | stopped by Ctrl-C |");
+    expect(text).toContain("| 130 | stopped by Ctrl-C; not `webhooks listen`, which is done then and exits with 0 |");
     expect(text).toContain("| `NO_COLOR` |");
     const help = await Promise.all(
       [["dev"], ["init"], ["invoke"], ["stream"], ["threads", "ls"], ["threads", "get"]].map((name) =>

@@ -56,7 +56,8 @@ describe("stream", () => {
   it("goes on after the last event when the connection breaks, and says so", async () => {
     const server = await scripted(routes([VALUES, "", event("values", { text: "rest" }, "3")]));
     const { code, stdout, stderr, sleeps } = await finish(
-      ["stream", "t", "r", "--mode", "values", "updates", "--url", server.url],
+      // The thread stands behind them, and is none of them.
+      ["stream", "-m", "values, updates", "--mode", "custom", "t", "r", "--url", server.url],
       {},
     );
     expect(code).toBe(0);
@@ -66,7 +67,7 @@ describe("stream", () => {
     const joins = server.received.filter(({ path }) => path.includes("/stream"));
     expect(joins.map(({ headers }) => headers["last-event-id"])).toEqual([undefined, "2", "2"]);
     expect(new Set(joins.map(({ path }) => path))).toEqual(
-      new Set(["/threads/t/runs/r/stream?stream_mode=values&stream_mode=updates"]),
+      new Set(["/threads/t/runs/r/stream?stream_mode=values&stream_mode=updates&stream_mode=custom"]),
     );
   });
 

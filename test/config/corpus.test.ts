@@ -319,6 +319,23 @@ const json: readonly Case[] = [
     says: ['1:15 error: "__proto__" cannot be a graph id.'],
   },
   {
+    name: "a graph id that clients take for the id of an assistant",
+    text: '{ "graphs": { "01234567-89AB-cdef-0123-456789abcdef": "./src/agent.ts:graph" } }',
+    says: ['1:15 error: A graph id must not be a UUID: "01234567-89AB-cdef-0123-456789abcdef".'],
+  },
+  {
+    name: "names that objects have already, below keys that are known",
+    text: '{ "graphs": { "toString": "./src/agent.ts:graph", "constructor": "./src/agent.ts:graph" }, "checkpointer": { "serde": { "toString": 1 }, "valueOf": 2 }, "toJSON": {}, "encryption": { "path": { "toString": 1 } }, "http": { "cors": { "hasOwnProperty": 1 } } }',
+    says: [
+      '1:110 warning: "checkpointer.serde" has no effect in this version of agent-server: the server serialises them in its own way.',
+      '1:138 warning: Unknown key "checkpointer.valueOf"; it is ignored.',
+      '1:154 warning: Unknown key "toJSON"; it is ignored.',
+      '1:168 warning: "encryption" has no effect in this version of agent-server: stored data is NOT encrypted.',
+      '1:192 error: "encryption.path" must be a string, not an object.',
+      '1:233 warning: Unknown key "http.cors.hasOwnProperty"; it is ignored.',
+    ],
+  },
+  {
     name: "a graph without an export",
     text: '{ "graphs": { "agent": "./src/agent.ts" } }',
     says: ['1:24 error: Graph "agent" names no export: "./src/agent.ts" must end in ":export".'],

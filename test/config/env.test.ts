@@ -95,6 +95,50 @@ test("a list of names takes nothing and warns about unset ones", async () => {
   ]);
 });
 
+describe("variables in the config", () => {
+  test.for([
+    [
+      "langgraph.json",
+      `{ "graphs": { "agent": "./src/agent.ts:graph" }, "env": { "V": 1.10, "N": 1234567890123456789, "E": 1e3, "T": true, "S": "1.10" } }`,
+      { V: "1.10", N: "1234567890123456789", E: "1e3", T: "true", S: "1.10" },
+    ],
+    [
+      "langgraph.yaml",
+      "graphs:\n  agent: ./src/agent.ts:graph\nenv:\n  V: 1.10\n  N: 1234567890123456789\n  Z: 00420\n  H: 0x1F # hex\n  T: True\n  A: &a 2.50\n  B: *a\n  S: '1.10'\n  I: !!int 007\n  1.10: key\n",
+      {
+        V: "1.10",
+        N: "1234567890123456789",
+        Z: "00420",
+        H: "0x1F",
+        T: "True",
+        A: "2.50",
+        B: "2.50",
+        S: "1.10",
+        I: "007",
+        "1.10": "key",
+      },
+    ],
+  ] as const)("arrive as they are written in %s", async ([name, text, env]) => {
+    const { config } = await load(await project({ "src/agent.ts": "", [name]: text }));
+    expect(config.env).toEqual(env);
+  });
+
+  test("may have the names of what every object has", async () => {
+    const text = `{ "graphs": { "agent": "./src/agent.ts:graph" }, "env": { "toString": "1", "__proto__": "2", "constructor": "3", "valueOf": "4", "toJSON": "5" } }`;
+    const root = await project({ "src/agent.ts": "", "langgraph.json": text });
+    const { config } = await load(root);
+    const names = ["toString", "__proto__", "constructor", "valueOf", "toJSON"];
+    expect(Object.keys(config.env)).toEqual(names);
+    const update = applyEnv(config.env, process.env);
+    expect(Object.keys(process.env)).toEqual(expect.arrayContaining(names));
+    update({});
+    expect(Object.keys(process.env).filter((name) => names.includes(name))).toEqual([]);
+    const list = `{ "graphs": { "agent": "./src/agent.ts:graph" }, "env": ["toString", "constructor"] }`;
+    const { warnings } = await load(await project({ "src/agent.ts": "", "langgraph.json": list }));
+    expect(warnings).toHaveLength(2);
+  });
+});
+
 describe("applyEnv", () => {
   test("sets what the process does not have", () => {
     const env = { KEPT: "process", EMPTY: "" };

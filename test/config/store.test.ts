@@ -54,6 +54,26 @@ describe("store", () => {
     }
   });
 
+  test("fields may be all that the store understands", async () => {
+    const fields = [
+      "$",
+      "a",
+      "a.b",
+      "a[0]",
+      "a[-1]",
+      "a[*].b",
+      "*",
+      "a.*",
+      "{a,b.c}",
+      "a.{b,c}",
+      "$.a",
+      "$[0]",
+      "two words",
+    ];
+    const { config } = await load(await withStore({ index: { dims: 3, embed: "openai:x", fields } }));
+    expect(config.store?.index?.fields).toEqual(fields);
+  });
+
   test.each([
     [{ index: {} }, ['"store.index.dims" is missing.', '"store.index.embed" is missing.']],
     [
@@ -85,6 +105,12 @@ describe("store", () => {
       { index: { dims: 3, embed: "./src/embedding.ts:embed" } },
       [/^The file of "store\.index\.embed" does not exist: \/.*embedding\.ts$/],
     ],
+    ...["", " ", "a[", "a..b", ".a", "a.", "a[x]", "a[1", "a]", "{", "{}", "{a,}", "a.{b,c..d}"].map(
+      (path): [object, string[]] => [
+        { index: { dims: 3, embed: "openai:x", fields: ["$", path] } },
+        [`"store.index.fields" has a path that leads nowhere: ${JSON.stringify(path)}.`],
+      ],
+    ),
     [{ index: { dims: 3, embed: "openai:x", fields: "a" } }, [/^"store\.index\.fields" must be a list of strings/]],
     [
       { ttl: { default_ttl: 0 } },

@@ -1,7 +1,8 @@
 // Between A2A and graphs: parts and inputs, interrupts and answers, contexts and threads, whoever else works on them.
 import { describe, expect, test } from "vitest";
-import { A2A_PROJECT, Agent, messageId, said03, said1, type Wire } from "./support/a2a.ts";
+import { A2A_PROJECT, Agent, messageId, rpc, said03, said1, type Wire } from "./support/a2a.ts";
 import { useGates } from "./support/gates.ts";
+import { call } from "./support/http.ts";
 import { useServer } from "./support/server.ts";
 
 const server = useServer({ cwd: A2A_PROJECT });
@@ -93,6 +94,20 @@ describe("parts", () => {
     });
     expect(seen(task)).toMatchObject({ topic: "cats", context: { mood: "good" } });
     expect((await server.client.runs.get(task.contextId, task.id)).metadata).toMatchObject({ topic: "cats" });
+  });
+
+  test("headers that the config names reach the graph, over A2A and MCP", async () => {
+    const headers = { "x-tone": "warm", "y-tone": "cold" };
+    const task = await agent("mirror").result("message/send", said03("hi"), { headers });
+    expect(seen(task)).toMatchObject({ header: "warm" });
+    const stream = await agent("mirror").stream("message/stream", said03("hi"), { headers });
+    expect(JSON.stringify(await stream.rest())).toContain(String.raw`\"header\":\"warm\"`);
+    const params = { name: "mirror", arguments: { messages: [{ role: "user", content: "hi" }] } };
+    const { json } = await call(server.url, "POST", "/mcp", { headers, body: rpc("tools/call", params) });
+    const { messages } = JSON.parse((json as Wire).result.content[0].text);
+    expect(JSON.parse(messages.at(-1).content)).toMatchObject({ header: "warm" });
+    const run = await server.client.runs.get(task.contextId, task.id);
+    expect(JSON.stringify(run)).not.toContain("warm");
   });
 
   test("an assistant that names its modes takes no files of others", async () => {

@@ -93,9 +93,50 @@ describe("configs in the words of 1.0", () => {
     expect(await kit.error("GetTaskPushNotificationConfig", { taskId, id: "push-1" })).toMatchObject({ code: -32_001 });
   });
 
-  test("a task has no more than twenty", async () => {
+  test("come in pages", async () => {
     const { id: taskId } = await completed();
+    for (let number = 0; number < 5; number++) await create(taskId, { ...config, id: `push-${number}` });
+    const seen: string[][] = [];
+    for (let pageToken: string | undefined = ""; pageToken !== undefined;) {
+      const page: Wire = await kit.result("ListTaskPushNotificationConfigs", { taskId, pageSize: 2, pageToken });
+      seen.push(page.configs.map(({ id }: Wire) => id));
+      pageToken = page.nextPageToken === "" ? undefined : page.nextPageToken;
+    }
+    expect(seen).toEqual([["push-0", "push-1"], ["push-2", "push-3"], ["push-4"]]);
+    for (const pageToken of ["-1", "x", "0.5"]) {
+      const error = await kit.error("ListTaskPushNotificationConfigs", { taskId, pageToken });
+      expect(error).toMatchObject({ code: -32_602, message: expect.stringContaining("pageToken") });
+    }
+  });
+
+  test("credentials need a scheme", async () => {
+    const { id: taskId } = await completed();
+    for (const asked of [
+      { credentials: "x" },
+      { scheme: "", credentials: "x" },
+      { scheme: "no token", credentials: "x" },
+    ])
+      expect(
+        await kit.error("CreateTaskPushNotificationConfig", { taskId, ...config, authentication: asked }),
+      ).toMatchObject({ code: -32_602, message: expect.stringContaining("authentication") });
+    expect(await create(taskId, { ...config, authentication: { scheme: "Bearer" } })).toEqual({
+      taskId,
+      ...config,
+      authentication: { scheme: "Bearer" },
+    });
+  });
+
+  test("a task has no more than twenty", async () => {
+    const { id: taskId } = await waiting();
     for (let number = 0; number < 20; number++) await create(taskId, { ...config, id: `push-${number}` });
+    const more = { ...said1("go on", { taskId }), configuration: { taskPushNotificationConfig: { url: hook() } } };
+    expect(await kit.error("SendMessage", more)).toMatchObject({
+      code: -32_602,
+      message: expect.stringContaining("at most 20"),
+    });
+    expect(await kit.result("GetTask", { id: taskId })).toMatchObject({
+      status: { state: "TASK_STATE_INPUT_REQUIRED" },
+    });
     expect(await kit.error("CreateTaskPushNotificationConfig", { taskId, ...config, id: "one more" })).toMatchObject({
       code: -32_602,
     });
@@ -110,6 +151,25 @@ describe("configs in the words of 0.3", () => {
     token: "secret",
     authentication: { schemes: ["Bearer"], credentials: "x" },
   };
+
+  test("of several schemes the first that can be sent is, and all are returned", async () => {
+    const { id: taskId } = await waiting();
+    const given = {
+      ...pushNotificationConfig,
+      url: hook(),
+      authentication: { schemes: ["not a scheme", "Bearer", "Basic"], credentials: "x" },
+    };
+    const asked = { taskId, pushNotificationConfig: given };
+    expect(await kit.result("tasks/pushNotificationConfig/set", asked)).toEqual(asked);
+    expect((await kit.result("tasks/pushNotificationConfig/list", { id: taskId }))[0]).toEqual(asked);
+    await kit.result("message/send", said03("go on", { taskId }));
+    expect((await receiver.received(1))[0]!.headers).toMatchObject({ authorization: "Bearer x" });
+    for (const schemes of [[], undefined, ["not a scheme"]]) {
+      const bad = { ...given, authentication: { schemes, credentials: "x" } };
+      const error = await kit.error("tasks/pushNotificationConfig/set", { taskId, pushNotificationConfig: bad });
+      expect(error).toMatchObject({ code: -32_602 });
+    }
+  });
 
   test("test_set_push_notification_config, test_get_push_notification_config, list, delete", async () => {
     const { id: taskId } = await kit.result("message/send", said03("hello"));

@@ -136,6 +136,20 @@ describe("SendStreamingMessage", () => {
   });
 });
 
+test("an event of any size arrives, in all streams of its context", async () => {
+  const big = agent("big");
+  const size = 5_000_000;
+  const first = await (await big.stream("SendStreamingMessage", said1(String(size)))).rest();
+  const { task } = first[0];
+  const artifact = first.find(({ artifactUpdate }) => artifactUpdate !== undefined).artifactUpdate;
+  expect(artifact.artifact.parts[0].text).toHaveLength(size);
+  expect(first.at(-1)).toMatchObject({ statusUpdate: { status: { state: "TASK_STATE_COMPLETED" } } });
+  const again = await (await big.stream("tasks/resubscribe", { id: task.id })).rest();
+  expect(again.map(({ kind }) => kind)).toEqual(["task", "status-update"]);
+  const next = await (await big.stream("SendStreamingMessage", said1("5", { contextId: task.contextId }))).rest();
+  expect(next.at(-1)).toMatchObject({ statusUpdate: { status: { state: "TASK_STATE_COMPLETED" } } });
+});
+
 describe("message/stream", () => {
   test("test_message_stream_basic: bare objects with kind, and one event with final", async () => {
     const stream = await words.stream("message/stream", said03("hello"), { id: 7 });

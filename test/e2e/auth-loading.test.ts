@@ -2,6 +2,7 @@
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { TestClock } from "../../src/clock.ts";
+import type { ServerEvent } from "../../src/server/types.ts";
 import { ADA, BOB } from "./support/auth-world.ts";
 import { type Answer, call } from "./support/http.ts";
 import { httpProject, serve, type HttpProject, type HttpServer } from "./support/http-project.ts";
@@ -206,9 +207,15 @@ describe("Studio", () => {
     expect(await status(url, { ...STUDIO, ...(headers as Record<string, string>) })).toBe(401);
   });
 
+  const tellsOfStudio = (events: readonly ServerEvent[]): boolean[] =>
+    events.flatMap((event) => (event.type === "log" && event.message.includes("disable_studio_auth") ? [true] : []));
+
   test("is nobody when auth.disable_studio_auth says so, or where keys decide", async () => {
     const own = project(auth("one"), { auth: { ...AUTH.auth, disable_studio_auth: true } });
-    expect(await status((await serve(own.folder)).url, STUDIO)).toBe(401);
+    const closed = await serve(own.folder);
+    expect(await status(closed.url, STUDIO)).toBe(401);
+    expect(tellsOfStudio(closed.events)).toEqual([]);
+    expect(tellsOfStudio((await fixture({})).events)).toEqual([true]);
     expect(await status((await fixture({ config: "langgraph.keys.json", apiKeys: ["key"] })).url, STUDIO)).toBe(401);
   });
 });

@@ -75,6 +75,30 @@ describe("the caller of a run", () => {
     expect(named).toMatchObject({ caller: { ...BY_BOB.caller, plain: "yes" } });
   });
 
+  test("is what graphs find as user_id, whatever the caller says, and nothing else is made of it", async () => {
+    const by = async (more: object): Promise<unknown> =>
+      ((await bob("POST", "/runs/wait", { ...RUN, ...more })).json as { caller: object }).caller;
+    const bobs = { id: "bob", user: "bob" };
+    expect(await by({})).toMatchObject({ ...bobs, context: null });
+    const user_id = "ada";
+    for (const said of [{ config: { configurable: { user_id } } }, { context: { user_id } }])
+      expect(await by(said)).toMatchObject({ ...bobs, context: { user_id: "bob" } });
+    expect(await by({ config: { configurable: { user_id } }, context: { user_id, more: 1 } })).toMatchObject({
+      ...bobs,
+      context: { user_id: "bob", more: 1 },
+    });
+    for (const said of [{ config: { configurable: { user_id } } }, { context: { user_id } }]) {
+      const { assistant_id } = (await bob("POST", "/assistants", { graph_id: "whoami", ...said })).json as {
+        assistant_id: string;
+      };
+      expect(await by({ assistant_id })).toMatchObject({ ...bobs, context: { user_id: "bob" } });
+    }
+    const { thread_id: threadId } = (await bob("POST", "/threads", {})).json as { thread_id: string };
+    const config = { configurable: { user_id } };
+    const run = (await bob("POST", `/threads/${threadId}/runs`, { ...RUN, config })).json;
+    expect(run).toMatchObject({ kwargs: { config: { configurable: { user_id: "bob" } } } });
+  });
+
   test("is shown nowhere", async () => {
     const receiver = await startReceiver();
     onTestFinished(() => receiver.close());

@@ -1,7 +1,8 @@
 // Bytes that are hardly HTTP, or stop in the middle: a client that writes nonsense, hangs up, or sends what it does not mean.
+import { once } from "node:events";
 import { connect } from "node:net";
 import { gzipSync } from "node:zlib";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { ApiDocument } from "./support/document.ts";
 import { DEADLINE_MS } from "./support/fuzz-http.ts";
 import { faultsToldBy, Health } from "./support/fuzz-health.ts";
@@ -251,6 +252,24 @@ test("an offer of HTTP/2, as Java's client and curl make it, is ignored, and the
     // oxlint-disable-next-line no-await-in-loop -- one after the other
     expect(answerIn(await exchange(pieces))).toMatchObject({ status: 200, json: { metadata } });
   }
+});
+
+test("offers of HTTP/2 that come one after the other on a connection leave nothing behind on it", async () => {
+  const warnings: string[] = [];
+  const warn = ({ name }: Error): void => void warnings.push(name);
+  process.on("warning", warn);
+  onTestFinished(() => void process.off("warning", warn));
+  const offer = ["connection: Upgrade, HTTP2-Settings", "upgrade: h2c", "http2-settings: AAMAAABkAAQCAAAAAAIAAAAA"];
+  const { hostname, port } = new URL(server.url);
+  const socket = connect(Number(port), hostname);
+  for (let i = 0; i < 30; i++) {
+    socket.write(head("GET /ok HTTP/1.1", ...offer));
+    // oxlint-disable-next-line no-await-in-loop -- one after the other
+    const [answer] = (await once(socket, "data")) as [Buffer];
+    expect(answer.toString("latin1", 0, 12)).toBe("HTTP/1.1 200");
+  }
+  socket.destroy();
+  expect(warnings).toEqual([]);
 });
 
 test.each([

@@ -136,6 +136,18 @@ describe("http.cors", () => {
     expect((await preflight(server))["access-control-allow-credentials"]).toBe("true");
   });
 
+  test("with credentials a * of the config is spelled out, as browsers do not take it then", async () => {
+    const any = { allow_methods: ["*"], allow_headers: ["*"], expose_headers: ["*"] };
+    const server = await serverWith({ cors: { ...any, allow_origins: [ORIGIN], allow_credentials: true } });
+    const asked = await preflight(server);
+    expect(asked["access-control-allow-methods"]!.split(", ")).toEqual(
+      expect.arrayContaining(["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]),
+    );
+    expect(asked["access-control-allow-headers"]).toBe("x-one, x-two");
+    const { "access-control-expose-headers": exposed = "" } = await read(server);
+    expect(exposed.split(", ")).toEqual(expect.arrayContaining(["x-request-id", "content-type"]));
+  });
+
   test("allow_methods, allow_headers and max_age", async () => {
     const server = await serverWith({ cors: { allow_methods: ["GET"], allow_headers: ["x-one"], max_age: 5 } });
     const headers = await preflight(server);
@@ -217,6 +229,11 @@ describe("dev --log-requests and http.logging_headers", () => {
         "user-agent": "test/1.0",
       },
     });
+    // Names may be written in other ways, and a query may be made to be hard to look through.
+    const query = "p%61ssword=secret-9&jwt=secret-10&limit=1&%ff=secret-11";
+    expect(await logged("GET", `/ok?${query}`)).toMatchObject({ path: "/ok?p%61ssword=***&jwt=***&limit=1&%ff=***" });
+    const hard = `/ok?${"?token".repeat(1300)}`;
+    expect(await logged("GET", hard)).toMatchObject({ path: hard, status: 200 });
     expect(await logged("POST", "/runs/stream", { assistant_id: "counter", input: {} })).toMatchObject({ status: 200 });
     expect(await logged("GET", "/nowhere")).toMatchObject({ status: 404, path: "/nowhere" });
     expect(await logged("GET", "/custom")).toMatchObject({ status: 200 });

@@ -163,6 +163,18 @@ test("with origins in the config, pages of others can neither change anything no
     // oxlint-disable-next-line no-await-in-loop -- one after the other
     expect((await upgrade(socket, { origin })).status, origin).toBe(opens);
   }
+  // Nor can they stop a run by reading of it.
+  const join = `/threads/${thread_id}/runs/${crypto.randomUUID()}/join?cancel_on_disconnect=1`;
+  for (const [headers, status] of [
+    [{ origin: "https://evil.example" }, 403],
+    [{ "sec-fetch-site": "cross-site" }, 403],
+    [{ origin: "https://app.example" }, 404],
+    [{ origin: server.url }, 404],
+    [{ "sec-fetch-site": "same-origin" }, 404],
+    [{}, 404],
+  ] as const)
+    // oxlint-disable-next-line no-await-in-loop -- one after the other
+    expect([headers, (await call(server.url, "GET", join, { headers })).status]).toEqual([headers, status]);
   // What is only read is left to the browser, which does not show it to the page.
   const read = await call(server.url, "GET", "/assistants/counter", { headers: { origin: "https://evil.example" } });
   expect([read.status, read.headers["access-control-allow-origin"]]).toEqual([200, undefined]);

@@ -106,6 +106,31 @@ describe("the official client", () => {
   });
 });
 
+test.each([[null], [{}], [true]])("a progress token that is none (%j) asks for no progress", async (progressToken) => {
+  const params = { name: "gated", arguments: { name: "a" }, _meta: { progressToken } };
+  const { headers, json } = await post(rpc("tools/call", params));
+  expect(headers["content-type"]).toMatch(/^application\/json/);
+  expect(json).toMatchObject({ id: 1, result: { isError: false } });
+});
+
+test("a progress token may be a number, 0 as well", async () => {
+  const params = { name: "gated", arguments: { name: "a" }, _meta: { progressToken: 0 } };
+  expect((await post(rpc("tools/call", params))).text).toContain('"params":{"progressToken":0,"progress":1}');
+});
+
+test.each([
+  ["Application/JSON, Text/Event-Stream", 200],
+  ["application/*, text/*;q=0.5", 200],
+  ["application/json;q=1 , text/event-stream; charset=utf-8", 200],
+  ["*/*", 200],
+  ["application/json, text/event-stream;q=0", 400],
+  ["application/jsonl, text/event-stream", 400],
+  ["application/*", 400],
+  ["text/*", 400],
+])("Accept: %s is %d", async (accept, status) => {
+  expect((await post(rpc("ping"), { accept })).status).toBe(status);
+});
+
 test("a client that leaves in the middle stops its run", async () => {
   const body = rpc("tools/call", {
     name: "gated",

@@ -145,6 +145,23 @@ interface State {
   readonly messages: unknown[];
 }
 
+test("the stream of a run that was taken back is gone with it", async () => {
+  const { runs, threads } = server.client;
+  const { thread_id } = await threads.create();
+  const body = { assistant_id: "steps", input: { gate: gates.url("secret"), at: "two" }, stream_mode: "values" };
+  const stream = await frames(server.url, "POST", `/threads/${thread_id}/runs/stream`, { body });
+  const path = String(stream.headers["content-location"]);
+  await gates.entered("secret");
+  await runs.cancel(thread_id, path.split("/").at(-1)!, true, "rollback");
+  gates.open("secret");
+  // Who reads it to its end does.
+  expect((await stream.all()).length).toBeGreaterThan(1);
+  for (const part of ["", "/join", "/stream"]) {
+    // oxlint-disable-next-line no-await-in-loop -- one after the other
+    expect((await call(server.url, "GET", `${path}${part}`)).status).toBe(404);
+  }
+});
+
 test("runs with input leave no records of what was before them, where their messages are kept as changes", async () => {
   const { dataDir, up } = place();
   const first = await up();

@@ -126,6 +126,15 @@ describe("who the caller is", () => {
     const configurable = { ...Object.fromEntries(names.map((name) => [name, "spoofed"])), mine: "kept" };
     const values = await server.client.runs.wait(null, "settings", { input: { names }, config: { configurable } });
     expect(values).toMatchObject({ lengths: [0, 0, 0, 4] });
+    const context = await server.client.runs.wait(null, "settings", { input: { names }, context: configurable });
+    expect(context).toMatchObject({ lengths: [0, 0, 0, 4] });
+  });
+
+  test("is what the caller says as user_id, where nobody is told from another", async () => {
+    const input = { names: ["user_id"] };
+    const wait = (more: object): Promise<unknown> => server.client.runs.wait(null, "settings", { input, ...more });
+    expect(await wait({ config: { configurable: { user_id: "four" } } })).toMatchObject({ lengths: [4] });
+    expect(await wait({ context: { user_id: "four" } })).toMatchObject({ lengths: [4] });
   });
 });
 

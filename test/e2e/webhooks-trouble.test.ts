@@ -229,6 +229,22 @@ test("header values are sent, and are in no record, answer or log, even if the r
   }
 });
 
+test("the operator's headers are not for the address of a push notification, which a caller chooses", async () => {
+  process.env["LG_WEBHOOK_TOKEN"] = "s3cret-token";
+  try {
+    await start({ webhooks: { headers: { "X-Operator": "${{ env.LG_WEBHOOK_TOKEN }}" } } });
+    const taskPushNotificationConfig = { url: receiver.url, token: "of-the-caller" };
+    const message = { role: "ROLE_USER", messageId: "m", parts: [{ text: "hello" }] };
+    const params = { message, configuration: { taskPushNotificationConfig } };
+    await call(server!.url, "POST", "/a2a/echo", { body: { jsonrpc: "2.0", id: 1, method: "SendMessage", params } });
+    const [hook] = await receiver.received(1);
+    expect(hook!.headers["x-a2a-notification-token"]).toBe("of-the-caller");
+    expect(JSON.stringify(hook!.headers)).not.toContain("s3cret-token");
+  } finally {
+    delete process.env["LG_WEBHOOK_TOKEN"];
+  }
+});
+
 describe("the policy of the config", () => {
   test.each([
     [{ allowed_domains: ["example.com"] }, "http://127.0.0.1:1/", "webhooks.url.allowed_domains"],

@@ -1,5 +1,6 @@
 // What protocol v2 keeps in memory: bounds, what becomes of slow readers, when it is freed, and that numbers never go backwards.
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { systemTimers } from "../../src/clock.ts";
 import { ProtocolConnection } from "../../src/protocol/connection.ts";
 import { ProtocolService } from "../../src/protocol/service.ts";
 import { ProtocolSessions } from "../../src/protocol/sessions.ts";
@@ -18,13 +19,14 @@ const sessionsOf = (): ProtocolSessions =>
     threads: { find: () => (updated === undefined ? undefined : { updated_at: updated, interrupts: {} }) } as never,
     values: { json: () => "{}" } as never,
     checkpoints: { get: () => undefined } as never,
+    clock: systemTimers,
     isBusy: () => false,
     watch: () => undefined,
   });
 const ended = (run: RunObserver): void => run.ended({ status: "success", error: undefined, superseded: false });
 
 describe("a log", () => {
-  const follower = (cursor: number): LogFollower & { cuts: number } => ({
+  const follower = (cursor: number): Omit<LogFollower, "cursor"> & { cursor: number; cuts: number } => ({
     cursor,
     cuts: 0,
     wake: () => undefined,
@@ -51,6 +53,20 @@ describe("a log", () => {
     expect(log.at(count + 1)).toBeUndefined();
     expect(slow.cuts).toBeGreaterThan(0);
     expect(quick.cuts).toBe(0);
+  });
+
+  test("keeps some large events for who is about to read them, and no more", () => {
+    const log = new ThreadLog(0);
+    const reader = follower(1);
+    log.follow(reader);
+    const data = JSON.stringify("x".repeat(10 * 1024 * 1024));
+    for (let i = 0; i < 7; i++) log.append(custom(data), 1);
+    expect([reader.cuts, log.firstSeq]).toEqual([0, 1]);
+    reader.cursor = 7;
+    log.append(custom(data), 1);
+    expect([reader.cuts, log.firstSeq]).toEqual([0, 7]);
+    for (let i = 0; i < 7; i++) log.append(custom(data), 1);
+    expect(reader.cuts).toBe(1);
   });
 
   test("keeps the newest event however large it is", () => {

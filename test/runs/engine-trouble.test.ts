@@ -42,7 +42,7 @@ function setUp(options: Partial<EngineOptions>) {
   });
   const threadId = parts.threads.create({ ifExists: "raise" }).thread_id;
   const start = () => engine.create(threadId, runRequest(runBody.parse({ assistant_id: "agent" })), "background");
-  return { ...parts, engine, threadId, start, reported };
+  return { ...parts, checkpoints, engine, threadId, start, reported };
 }
 
 const broken = (what: string) => (): never => {
@@ -87,3 +87,27 @@ test("a commit that fails is reported, and who waits learns it", async () => {
   expect(reported).toContain("disk broke");
   expect(engine.isBusy(threadId)).toBe(false);
 });
+
+test.each(["a new run", "a caller"])(
+  "who waits for runs that %s takes back gets what is there without any of them",
+  async (who) => {
+    const { engine, threadId, start, checkpoints } = setUp({ graph: () => new Promise(() => undefined) });
+    const [running, waiting] = [start(), start()];
+    const { journal } = running;
+    for (const [id, d, text] of [
+      ["1f0c0000-0000-6000-8000-000000000001", undefined, "kept"],
+      ["1f0c0000-0000-6000-8000-000000000002", running.id, "not committed"],
+    ] as const) {
+      const changed = new Map([["text", { stored: `j${JSON.stringify(text)}` }]]);
+      const record = { v: 4, ts: "", cv: {}, vs: {}, m: {}, ...(d === undefined ? {} : { d }) };
+      checkpoints.put(threadId, "", id, { ...record, changed, kept: {} }, d === undefined ? undefined : journal);
+    }
+    expect(checkpoints.newestValuesJson(threadId)).toContain("not committed");
+    if (who === "a caller") await engine.cancelWhere(() => true, "rollback");
+    else {
+      const body = runBody.parse({ assistant_id: "agent", multitask_strategy: "rollback" });
+      engine.create(threadId, runRequest(body), "background");
+    }
+    for (const { ended } of [running, waiting]) expect((await ended).json).toBe('{"text":"kept"}');
+  },
+);

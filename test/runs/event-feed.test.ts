@@ -252,6 +252,18 @@ test("a slow reader is cut off at the bound, and the others are not", () => {
   expect(feeds.find("thread")!.chars).toBeLessThan(20 * 1024 * 1024);
 });
 
+test("some large events wait for a reader, however large they are", () => {
+  const { feeds, run } = setUp();
+  const { reader } = feeds.follow("thread", "now", ["run_modes"]);
+  const { log, begin } = run();
+  begin();
+  const large = `"${"x".repeat(10 * 1024 * 1024)}"`;
+  for (let i = 0; i < 7; i++) log.push("values", large, "values");
+  expect(reader.lost).toBe(false);
+  for (let i = 0; i < 3; i++) log.push("values", large, "values");
+  expect(reader.lost).toBe(true);
+});
+
 test("a feed outlives its last reader by two minutes", async () => {
   const { feeds, run, clock, whole } = setUp();
   const first = feeds.follow("thread", "now", ["run_modes"]).reader;

@@ -1,6 +1,7 @@
 // Where webhooks may be sent: every rule of the policy, in every spelling that leads to this machine.
+import { networkInterfaces } from "node:os";
 import { describe, expect, test } from "vitest";
-import { isLoopbackAddress, isLoopbackHost } from "../../src/webhooks/addresses.ts";
+import { isLoopbackAddress, isLoopbackHost, isOwnAddress, isOwnHost } from "../../src/webhooks/addresses.ts";
 import { checkDestination, refusal, shownUrl } from "../../src/webhooks/policy.ts";
 
 const open = { requireHttps: false, disableLoopback: false };
@@ -168,4 +169,19 @@ test("addresses and names of this machine", () => {
   expect(["10.0.0.1", "fe80::1", "example.com", "", "1::2:3"].map(isLoopbackAddress)).not.toContain(true);
   expect(isLoopbackHost("localhost")).toBe(true);
   expect(isLoopbackHost("example.com")).toBe(false);
+});
+
+test("addresses that a network has given to this machine are this machine, and those of others are not", () => {
+  const own = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? []);
+  for (const { address, family } of own) {
+    const host = family === "IPv6" ? `[${address}]` : address;
+    expect([address, isOwnAddress(address), isOwnHost(host)]).toEqual([address, true, true]);
+    if (family === "IPv4") expect(isOwnAddress(`::ffff:${address}`)).toBe(true);
+    if (family === "IPv4" || !address.startsWith("fe80"))
+      expect(refusal(`http://${host}:81/`, { requireHttps: false, disableLoopback: true })).toMatch(
+        /leads to this machine/,
+      );
+  }
+  for (const address of ["203.0.113.1", "2001:db8::1", "example.com", ""])
+    expect([address, isOwnAddress(address), isOwnHost(address)]).toEqual([address, false, false]);
 });

@@ -8,7 +8,7 @@ import { errorData, eventJson, pushJson, taskJson } from "./words.ts";
 
 const calls = new Map<string, Call>([
   ["message/send", async (a2a, params, to) => taskJson(await a2a.send(parse(send, params), to))],
-  ["tasks/get", (a2a, params, to) => taskJson(a2a.get(parse(getTask, params), to))],
+  ["tasks/get", async (a2a, params, to) => taskJson(await a2a.get(parse(getTask, params), to))],
   ["tasks/cancel", async (a2a, params, to) => taskJson(await a2a.cancel(parse(byId, params), to))],
   [
     "tasks/pushNotificationConfig/set",
@@ -19,16 +19,16 @@ const calls = new Map<string, Call>([
   ],
   [
     "tasks/pushNotificationConfig/get",
-    (a2a, params, to) => {
+    async (a2a, params, to) => {
       const { id, pushNotificationConfigId } = parse(getPush, params);
-      return pushJson(id, a2a.pushes.get(id, pushNotificationConfigId, to).config);
+      return pushJson(id, (await a2a.pushes.get(id, pushNotificationConfigId, to)).config);
     },
   ],
   [
     "tasks/pushNotificationConfig/list",
-    (a2a, params, to) => {
+    async (a2a, params, to) => {
       const { id } = parse(byId, params);
-      return a2a.pushes.list(id, to).map(({ config }) => pushJson(id, config));
+      return (await a2a.pushes.list(id, to)).map(({ config }) => pushJson(id, config));
     },
   ],
   [

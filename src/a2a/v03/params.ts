@@ -3,6 +3,7 @@
 import { z } from "zod";
 import { base64, historyLength, MAX_PARTS, name } from "../generation.ts";
 import { isObject, type Json } from "../../resources/json.ts";
+import { authOf, schemeList } from "../push-auth.ts";
 import type { Message, Part, PushConfig, SendRequest } from "../model.ts";
 
 const metadata = z.record(z.string(), z.unknown()).nullish();
@@ -62,14 +63,13 @@ const push = z
     id: text,
     url: name,
     token: text,
-    authentication: z.object({ schemes: z.array(z.string()).nullish(), credentials: text }).nullish(),
+    authentication: z.object({ schemes: schemeList.nullish(), credentials: text }).nullish(),
   })
-  .transform(({ id, url, token, authentication }): PushConfig => ({
+  .transform(({ id, url, token, authentication }, context): PushConfig => ({
     id: id ?? "",
     url,
     token,
-    scheme: authentication?.schemes?.[0],
-    credentials: authentication?.credentials,
+    ...authOf(authentication?.schemes ?? [], authentication?.credentials, context),
     generation: "0.3",
   }));
 

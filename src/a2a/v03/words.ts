@@ -71,7 +71,7 @@ export function eventJson(event: TaskEvent): WireTask | TaskStatusUpdateEvent | 
 
 export const pushJson = (
   taskId: string,
-  { id, url, token, scheme, credentials }: PushConfig,
+  { id, url, token, scheme, schemes, credentials }: PushConfig,
 ): TaskPushNotificationConfig => ({
   taskId,
   pushNotificationConfig: {
@@ -80,7 +80,12 @@ export const pushJson = (
     ...(token === undefined ? {} : { token }),
     ...(scheme === undefined
       ? {}
-      : { authentication: { schemes: [scheme], ...(credentials === undefined ? {} : { credentials }) } }),
+      : {
+          authentication: {
+            schemes: [...(schemes ?? [scheme])],
+            ...(credentials === undefined ? {} : { credentials }),
+          },
+        }),
   },
 });
 

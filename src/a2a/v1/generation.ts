@@ -8,12 +8,12 @@ import { errorData, eventJson, pushJson, taskJson } from "./words.ts";
 
 const calls = new Map<string, Call>([
   ["SendMessage", async (a2a, params, to) => ({ task: taskJson(await a2a.send(parse(send, params), to)) })],
-  ["GetTask", (a2a, params, to) => taskJson(a2a.get(parse(getTask, params), to))],
+  ["GetTask", async (a2a, params, to) => taskJson(await a2a.get(parse(getTask, params), to))],
   [
     "ListTasks",
-    (a2a, params, to) => {
+    async (a2a, params, to) => {
       const query = parse(listTasks, params);
-      const page = a2a.list(query, to);
+      const page = await a2a.list(query, to);
       return { ...page, tasks: page.tasks.map((task) => taskJson(task, query.includeArtifacts)) };
     },
   ],
@@ -27,17 +27,17 @@ const calls = new Map<string, Call>([
   ],
   [
     "GetTaskPushNotificationConfig",
-    (a2a, params, to) => {
+    async (a2a, params, to) => {
       const { taskId, id } = parse(onePush, params);
-      return pushJson(taskId, a2a.pushes.get(taskId, id, to).config);
+      return pushJson(taskId, (await a2a.pushes.get(taskId, id, to)).config);
     },
   ],
   [
     "ListTaskPushNotificationConfigs",
-    (a2a, params, to) => {
-      // There are so few of them that every page is the last.
-      const { taskId } = parse(listPushes, params);
-      return { configs: a2a.pushes.list(taskId, to).map(({ config }) => pushJson(taskId, config)), nextPageToken: "" };
+    async (a2a, params, to) => {
+      const { taskId, pageSize, pageToken } = parse(listPushes, params);
+      const { configs, next } = await a2a.pushes.page(taskId, { size: pageSize ?? 0, token: pageToken }, to);
+      return { configs: configs.map(({ config }) => pushJson(taskId, config)), nextPageToken: next };
     },
   ],
   [

@@ -3,6 +3,7 @@
 import { z } from "zod";
 import { base64, historyLength, MAX_PARTS, name } from "../generation.ts";
 import { isObject, type Json } from "../../resources/json.ts";
+import { authOf } from "../push-auth.ts";
 import type { Message, Part, PushConfig, SendRequest, TaskState } from "../model.ts";
 import type { TaskQuery } from "../list.ts";
 import { stateOf, STATES } from "./words.ts";
@@ -71,15 +72,16 @@ const pushFields = {
   authentication: z.object({ scheme: text, credentials: text }).nullish(),
 };
 
-const pushOf = (given: z.output<z.ZodObject<typeof pushFields>>): PushConfig => ({
-  id: given.id ?? "",
-  url: given.url,
-  token: given.token,
-  scheme: given.authentication?.scheme,
-  credentials: given.authentication?.credentials,
-  generation: "1.0",
+const push = camel(z.object(pushFields)).transform(({ id = "", url, token, authentication }, context): PushConfig => {
+  const { scheme, credentials } = authentication ?? {};
+  return {
+    id,
+    url,
+    token,
+    ...authOf(scheme === undefined ? [] : [scheme], credentials, context),
+    generation: "1.0",
+  };
 });
-const push = camel(z.object(pushFields)).transform(pushOf);
 
 const sendShape = camel(
   z.object({

@@ -1,5 +1,6 @@
 // Finds an agent: its card, its endpoint, and the version of A2A to speak with it.
 import { CliError, EXIT } from "../../errors.ts";
+import { ownKeyOnly } from "../api-key.ts";
 import { Client, HttpCliError } from "../client.ts";
 import type { AgentFlags } from "../commands/a2a.ts";
 import { findServer, type Target } from "../discover.ts";
@@ -29,21 +30,25 @@ export interface FoundCard {
 
 /** The agent that the flags name. @throws CliError when there is none, or none that speaks JSON-RPC. */
 export async function findAgent(io: Io, flags: AgentFlags, output: Output): Promise<Agent> {
-  const target = await findServer(flags, io);
+  const target = await findServer(flags, io, "agent");
   const { card, assistant } = await findCard(io, flags, output, target);
   const { url, version } = endpointOf(card, flags.v03 === true);
   // Keys are for the server that the person named, not for wherever a card points.
-  const env = new URL(url).origin === new URL(target.url).origin ? io.env : {};
+  const env = new URL(url).origin === new URL(target.url).origin ? envFor(target, io) : {};
   const show = (line: string): void => output.note(output.err.dim(line));
   const rpc = new Rpc(new Client({ url, source: target.source }, env), version, flags.raw === true ? show : undefined);
   return { rpc, version, assistant };
 }
 
+/** An agent that `--url` names may be anybody's. */
+const envFor = ({ source }: Target, { env }: Io): Io["env"] => (source === "--url" ? ownKeyOnly(env) : env);
+
 /** The card that the flags name. */
 export async function findCard(io: Io, flags: AgentFlags, output: Output, known?: Target): Promise<FoundCard> {
-  const target = known ?? (await findServer(flags, io));
+  const target = known ?? (await findServer(flags, io, "agent"));
+  refuseAnother(target, flags.assistant);
   const isCard = /\.json(?:\?|$)/.test(target.url);
-  const client = new Client(target, io.env);
+  const client = new Client(target, envFor(target, io));
   const get = async (assistant: string | undefined): Promise<FoundCard> => {
     const query = assistant === undefined ? {} : { assistant_id: assistant };
     const card = await client.get<unknown>(isCard ? "" : CARD, {
@@ -68,6 +73,26 @@ export async function findCard(io: Io, flags: AgentFlags, output: Output, known?
       protocolVersion: flags.v03 === true ? "0.3" : "1.0",
     };
     return { card: { supportedInterfaces: [binding] }, assistant: undefined };
+  }
+}
+
+/** @throws CliError when the address is the one of an agent, and another one is named. */
+function refuseAnother({ url, source }: Target, assistant: string | undefined): void {
+  const [, segment] = /\/a2a\/([^/]+)(?:\/\.well-known\/agent-card\.json)?\/?$/.exec(new URL(url).pathname) ?? [];
+  if (assistant === undefined || segment === undefined) return;
+  const agent = decoded(segment);
+  if (agent === assistant) return;
+  throw new CliError(
+    `--assistant names ${oneLine(assistant, 100)}, and ${source === "--url" ? "--url" : oneLine(url, 200)} is the agent ${oneLine(agent, 100)}: leave one of them away.`,
+    { exitCode: EXIT.usage },
+  );
+}
+
+function decoded(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return segment;
   }
 }
 

@@ -7,6 +7,7 @@ import type { Output } from "../output.ts";
 import type { Cli } from "../program.ts";
 import { interruptible } from "../signals.ts";
 import { oneLine, plain } from "../text.ts";
+import { isConnectionError } from "../client.ts";
 import { findAgent, type Agent } from "./agent.ts";
 import { keepLast, withLast } from "./last.ts";
 import { readSaying } from "./payload.ts";
@@ -50,7 +51,7 @@ async function stream(talk: Talk, params: Record<string, unknown>): Promise<void
   const { cli, output, agent } = talk;
   const printer = new Printer(output);
   let last: Shown | undefined;
-  const work = async (signal: AbortSignal): Promise<void> => {
+  const read = async (signal: AbortSignal): Promise<void> => {
     for await (const result of agent.rpc.stream(agent.rpc.method("stream"), params, signal)) {
       const event = shown(result);
       if (output.json) output.record(result);
@@ -63,12 +64,32 @@ async function stream(talk: Talk, params: Record<string, unknown>): Promise<void
         state: event.state ?? last?.state,
       };
     }
-    // Many agents say what they have to say in their last status, without an artifact.
-    if (!output.json && last !== undefined) printer.end(last);
-    await finish(talk, last);
+  };
+  const work = async (signal: AbortSignal): Promise<void> => {
+    const broken = await read(signal).then(
+      () => undefined,
+      (error: unknown) => error,
+    );
+    // What has come may be all that there was to come.
+    if (broken !== undefined && (last === undefined || !isConnectionError(broken))) throw broken;
+    const unknown = last?.state === undefined && last?.kind !== "message";
+    if (last === undefined || !(isOpen(last.state) || (broken !== undefined && unknown))) {
+      // Many agents say what they have to say in their last status, without an artifact.
+      if (!output.json && last !== undefined) printer.end(last);
+      return finish(talk, last);
+    }
+    printer.breakLine();
+    await keep(talk, last);
+    const { task } = last;
+    throw new CliError(broken instanceof Error ? broken.message : "The stream ended before the task did.", {
+      exitCode: EXIT.noServer,
+      hint: task === undefined ? undefined : `Look at the task with: ${next(talk, "get", [task])}`,
+      cause: broken,
+    });
   };
   await interruptible(cli, work, async () => {
     printer.breakLine();
+    if (last !== undefined) await keep(talk, last);
     if (last?.task !== undefined) output.note(`the task goes on; look at it with: ${next(talk, "get", [last.task])}`);
   });
 }
@@ -107,20 +128,12 @@ class Printer {
 
 /** Says where the conversation stands, keeps it for `--continue`, and fails if the task has failed. */
 async function finish(talk: Talk, answer: Shown | undefined): Promise<void> {
-  const { cli, output, flags, agent } = talk;
+  const { output } = talk;
   if (answer === undefined)
     throw new CliError("The agent answers with something that is neither a task nor a message.");
   const { task, context, state } = answer;
   const open = waits(state) || isOpen(state);
-  if (context !== undefined) {
-    const assistant = agent.assistant ?? flags.assistant;
-    await keepLast(cli.io, flags, {
-      context,
-      ...(open && task !== undefined ? { task } : {}),
-      ...(assistant === undefined ? {} : { assistant }),
-      ...(flags.v03 === true ? { v03: true } : {}),
-    });
-  }
+  await keep(talk, answer);
   const ids = [
     ["context", context],
     ["task", task],
@@ -150,6 +163,19 @@ async function finish(talk: Talk, answer: Shown | undefined): Promise<void> {
     const more = open && task !== undefined ? ["--task", task] : [];
     output.note(output.err.dim(`continue with: ${next(talk, "send", ["--context", context, ...more, "<message>"])}`));
   }
+}
+
+/** Keeps the conversation for `--continue`, with the task if that takes another message. */
+async function keep({ cli, flags, agent }: Talk, { context, task, state }: Shown): Promise<void> {
+  if (context === undefined) return;
+  const open = waits(state) || isOpen(state);
+  const assistant = agent.assistant ?? flags.assistant;
+  await keepLast(cli.io, flags, {
+    context,
+    ...(open && task !== undefined ? { task } : {}),
+    ...(assistant === undefined ? {} : { assistant }),
+    ...(flags.v03 === true ? { v03: true } : {}),
+  });
 }
 
 const isOpen = (state: string | undefined): boolean => state === "submitted" || state === "working";

@@ -1,10 +1,11 @@
 // Everything that `check` knows of a project, in one document: what is wrong with its config and with the code that the config names.
 import { existsSync } from "node:fs";
-import { inspectConfig, type Inspection } from "../../config/load.ts";
+import { inspectConfig, inspectProject, type Inspection } from "../../config/load.ts";
 import { isRecord } from "../../config/source.ts";
 import type { Diagnostic } from "../../config/types.ts";
 import { CliError } from "../../errors.ts";
 import type { GraphSchemas } from "../../graphs/types.ts";
+import { demoProject } from "../../server/demo.ts";
 import type { Io } from "../io.ts";
 import { exportsOf } from "./exports.ts";
 import { hostedWarnings } from "./hosted.ts";
@@ -27,8 +28,8 @@ export interface CheckedGraph {
 export interface CheckReport {
   /** Whether there are no errors. */
   readonly ok: boolean;
-  /** Absolute path of the config. */
-  readonly file: string;
+  /** Absolute path of the config; null when there are only the variables of the platform. */
+  readonly file: string | null;
   readonly errors: readonly Diagnostic[];
   readonly warnings: readonly Diagnostic[];
   readonly graphs: readonly CheckedGraph[];
@@ -37,26 +38,33 @@ export interface CheckReport {
 const NO_CODE: CodeReport = { parts: new Map(), problems: [], schemas: new Map() };
 
 /**
- * Checks the project of the config `file`, an absolute path.
+ * Checks what `dev` would serve.
+ * @param file Absolute path of the config; null for the variables of the platform alone.
  * @param timeout Seconds that its code may take.
  */
 export async function checkProject(
-  file: string,
+  file: string | null,
   io: Pick<Io, "cwd" | "env" | "stderr">,
   timeout: number,
   signal: AbortSignal,
 ): Promise<CheckReport> {
-  const inspection = await inspect(file, io.env);
+  const inspection = file === null ? await inspectVariables(io) : await inspect(file, io.env);
   const { source, project, diagnostics } = inspection;
   if (source === null || project === null) return reportOf(file, inspection, [], NO_CODE);
   const named = exportsOf(source, project.root, diagnostics);
   const request = requestOf(project, named.exports);
   const code = partsOf(request).length > 0 ? await loadInChild(request, io, timeout, signal) : NO_CODE;
-  return reportOf(file, inspection, [...named.diagnostics, ...hostedWarnings(source, project)], code);
+  const hosted = file === null ? [] : hostedWarnings(source, project);
+  return reportOf(file, inspection, [...named.diagnostics, ...hosted], code);
 }
 
 /** What is known of the config. The project is null when its file cannot be read. */
 type Read = Omit<Inspection, "project"> & { readonly project: Inspection["project"] | null };
+
+async function inspectVariables({ cwd, env }: Pick<Io, "cwd" | "env">): Promise<Read> {
+  const inspection = await inspectProject({ cwd, processEnv: env, fallback: demoProject(cwd) });
+  return inspection ?? { source: null, project: null, diagnostics: [] };
+}
 
 /** A config that cannot be read is a problem like any other here. */
 async function inspect(file: string, env: Io["env"]): Promise<Read> {
@@ -80,7 +88,7 @@ function requestOf(project: Inspection["project"], exports: CodeRequest["exports
   };
 }
 
-function reportOf(file: string, read: Read, more: readonly Diagnostic[], code: CodeReport): CheckReport {
+function reportOf(file: string | null, read: Read, more: readonly Diagnostic[], code: CodeReport): CheckReport {
   const { source, project, diagnostics } = read;
   const all = [...diagnostics, ...more, ...code.problems, ...ofParts(code, read)];
   const errors = all.filter(({ severity }) => severity === "error");

@@ -1,6 +1,7 @@
 // What `check` prints.
 import { basename } from "node:path";
 import { findConfig } from "../../config/find.ts";
+import { hasPlatformEnv } from "../../config/platform-env.ts";
 import { CliError, EXIT } from "../../errors.ts";
 import type { CheckFlags } from "../commands/check.ts";
 import { paint } from "../dev/events.ts";
@@ -15,7 +16,8 @@ export async function check(cli: Cli, flags: CheckFlags): Promise<void> {
   const { io } = cli;
   const output = await cli.output(flags);
   const file = await findConfig({ config: flags.config, cwd: io.cwd });
-  if (file === null) {
+  // The variables of the platform can be a config of their own.
+  if (file === null && !hasPlatformEnv(io.env)) {
     throw new CliError(`There is no langgraph.json, langgraph.yaml or langgraph.yml in ${io.cwd}.`, {
       exitCode: EXIT.usage,
       hint: "Name one with --config, or make one with: agent-server init",
@@ -47,5 +49,5 @@ function print({ line, out }: Output, cwd: string, { ok, file, errors, warnings,
       ? [loaded === graphs.length ? `${count(loaded, "graph")} loaded` : `${loaded} of ${graphs.length} graphs loaded`]
       : []),
   ];
-  line(`${(ok ? out.green : out.red)(basename(file))}: ${parts.join("; ")}`);
+  line(`${(ok ? out.green : out.red)(file === null ? "The environment" : basename(file))}: ${parts.join("; ")}`);
 }

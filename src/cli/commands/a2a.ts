@@ -1,7 +1,7 @@
 // `agent-server a2a`: talks to agents over the Agent2Agent protocol, on this server or on any other. The work is in ../a2a/.
 import { type Command, Option } from "commander";
 import type { TargetFlags } from "../discover.ts";
-import { integer } from "../flags.ts";
+import { dataDirOption, integer } from "../flags.ts";
 import type { Cli } from "../program.ts";
 
 /** The flags of every command as commander gives them. */
@@ -43,7 +43,7 @@ function withAgent(command: Command): Command {
       "--url <url>",
       "an A2A server, agent or card (default: AGENT_SERVER_URL, the server of this project, http://localhost:2024)",
     )
-    .option("--data-dir <folder>", "state folder of a `dev --data-dir` server, to find it there")
+    .addOption(dataDirOption())
     .option("--v03", "speak A2A 0.3 (default: 1.0, if the agent's card has it)")
     .option("--raw", "show the JSON-RPC messages of both sides on stderr")
     .option("--json", "print JSON on a terminal, too");

@@ -1,7 +1,7 @@
 // `agent-server dev`: its flags. What it does while it runs is in ../dev/serve.ts, loaded only then.
 import { type Command, Option } from "commander";
 import { DEFAULT_PORT } from "../discover.ts";
-import { integer } from "../flags.ts";
+import { folder, integer } from "../flags.ts";
 import type { Cli } from "../program.ts";
 
 /** The flags of `dev` as commander gives them. */
@@ -44,7 +44,12 @@ export function registerDev(program: Command, cli: Cli): void {
     )
     .option("--strict-port", "fail when the port is taken")
     .option("-c, --config <path>", "config file, or the folder that has one (default: the current folder)")
-    .option("--data-dir <folder>", "where threads and runs are kept (default: .agent-server beside the config)")
+    .addOption(
+      new Option(
+        "--data-dir <folder>",
+        "where threads and runs are kept (default: .agent-server beside the config)",
+      ).argParser(folder),
+    )
     .option("--no-persist", "keep everything in memory")
     .option("--no-reload", "do not watch the files")
     .option("--log-requests", "print a line per request, with the headers of http.logging_headers")

@@ -1,7 +1,7 @@
 // `agent-server doctor`: its flags. The checks are in ../doctor/, loaded only then.
 import { type Command, Option } from "commander";
 import { DEFAULT_PORT } from "../discover.ts";
-import { integer } from "../flags.ts";
+import { folder, integer } from "../flags.ts";
 import type { Cli } from "../program.ts";
 
 /** The flags of `doctor` as commander gives them. */
@@ -24,7 +24,11 @@ export function registerDoctor(program: Command, cli: Cli): void {
     .command("doctor")
     .description("look at Node, packages, port, data folder, clock and permissions")
     .option("-c, --config <path>", "config file, or the folder that has one (default: the current folder)")
-    .option("--data-dir <folder>", "data folder to look at (default: .agent-server beside the config)")
+    .addOption(
+      new Option("--data-dir <folder>", "data folder to look at (default: .agent-server beside the config)").argParser(
+        folder,
+      ),
+    )
     .addOption(
       new Option("-p, --port <number>", "port that dev is to take")
         .env("AGENT_SERVER_PORT")

@@ -47,6 +47,7 @@ export function registerWebhooks(program: Command, cli: Cli): void {
     .addOption(new Option("--secret <secret>", "check signatures with this secret").env("AGENT_SERVER_WEBHOOK_SECRET"))
     .addOption(new Option("-n, --count <n>", "stop after so many deliveries").argParser(integer(1)))
     .option("--json", "print JSON on a terminal, too: one line for each delivery")
+    .addHelpText("after", "\nCtrl-C ends it; that is no failure, and it exits with 0.")
     .action(async (flags: ListenFlags) => {
       const { listen } = await import("../webhooks/listen.ts");
       await listen(cli, flags);

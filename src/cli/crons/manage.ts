@@ -7,7 +7,7 @@ import { chooseAssistant } from "../invoke/choose.ts";
 import { parseConfigurable, readPayload } from "../invoke/payload.ts";
 import type { Output } from "../output.ts";
 import type { Cli } from "../program.ts";
-import { oneLine, table } from "../text.ts";
+import { oneLine, shellQuote, table } from "../text.ts";
 
 interface Cron {
   readonly cron_id: string;
@@ -48,7 +48,7 @@ export async function createCron(
   flags: CreateCronFlags,
 ): Promise<void> {
   const output = await cli.output(flags);
-  const payload = await readPayload(message, flags, cli.io);
+  const payload = await readPayload(message, flags, cli.io, `agent-server crons create ${shellQuote(schedule)}`);
   const client = await connect(cli, flags);
   const configurable = parseConfigurable(flags.configurable);
   const cron = await client.post<Cron>(

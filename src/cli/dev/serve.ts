@@ -19,6 +19,11 @@ export async function serve(cli: Cli, flags: DevFlags): Promise<void> {
   // Listening from the first moment: Ctrl-C while graphs load must not leave half a server behind.
   const signalled = new Promise<StopSignal>((resolve) => onStop(io, resolve));
   keepHeapSmall();
+  io.onForeignExit((code) =>
+    output.note(
+      `${output.err.red("error:")} The project's code ended the process (exit code ${code}): something in it calls process.exit().`,
+    ),
+  );
   const { startServer } = await import("../../server/start.ts");
   const server = await startServer({
     cwd: io.cwd,

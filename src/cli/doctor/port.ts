@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { get } from "node:http";
 import { createServer } from "node:net";
+import { isBlockedPort } from "../../blocked-ports.ts";
 import { readInstance } from "../../storage/instance.ts";
 import { isRecord } from "../json.ts";
 import { findingsOf, type Finding, type Patient } from "./finding.ts";
@@ -17,6 +18,10 @@ const LISTENING = "0A";
 /** Looks who has the port. */
 export async function checkPort({ port, dataDir }: Patient): Promise<Finding[]> {
   const { ok, warn, fail } = findingsOf("port");
+  if (isBlockedPort(port)) {
+    const message = `${port} belongs to another protocol: browsers and Node's fetch never connect to it`;
+    return [fail(message, "Choose another one with --port.")];
+  }
   const code = await tryPort(port);
   if (code === undefined) return [ok(`${port} is free`)];
   if (code !== "EADDRINUSE")

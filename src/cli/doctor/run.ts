@@ -1,9 +1,10 @@
 // What `doctor` looks at and prints.
 import { dirname, join, resolve } from "node:path";
 import { findConfig } from "../../config/find.ts";
-import { inspectConfig } from "../../config/load.ts";
+import { inspectConfig, inspectProject } from "../../config/load.ts";
 import type { ProjectConfig } from "../../config/types.ts";
 import { CliError, EXIT } from "../../errors.ts";
+import { demoProject } from "../../server/demo.ts";
 import type { DoctorFlags } from "../commands/doctor.ts";
 import { STATE_FOLDER } from "../discover.ts";
 import type { Output } from "../output.ts";
@@ -49,14 +50,20 @@ async function checkConfig(
   cli: Cli,
 ): Promise<{ finding: Finding; project: ProjectConfig | null }> {
   const { ok, fail } = findingsOf("config");
-  if (file === null) return { finding: ok("none here: dev would serve the demo agent"), project: null };
+  const { cwd, env } = cli.io;
   try {
-    const { project, diagnostics } = await inspectConfig(file, cli.io.env);
+    const inspection =
+      file === null
+        ? await inspectProject({ cwd, processEnv: env, fallback: demoProject(cwd) })
+        : await inspectConfig(file, env);
+    if (inspection === null) return { finding: ok("none here: dev would serve the demo agent"), project: null };
+    const { project, diagnostics } = inspection;
     const errors = diagnostics.filter(({ severity }) => severity === "error").length;
+    const graphs = project.demo ? "the demo agent" : count(project.graphs.length, "graph");
     const finding =
       errors === 0
-        ? ok(`${file}, ${count(project.graphs.length, "graph")}`)
-        : fail(`${file} has ${count(errors, "error")}`, "agent-server check shows them.");
+        ? ok(file === null ? `none here: dev would serve ${graphs}, as the environment says` : `${file}, ${graphs}`)
+        : fail(`${file ?? "The environment"} has ${count(errors, "error")}`, "agent-server check shows them.");
     return { finding, project };
   } catch (error) {
     if (!(error instanceof CliError)) throw error;

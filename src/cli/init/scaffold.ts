@@ -24,15 +24,44 @@ export async function init(cli: Cli, dir: string, template: string): Promise<voi
   await refuseClashes(target, dir, files);
 
   const manifest = JSON.parse(await readFile(join(source, "package.json"), "utf8")) as Manifest;
-  const changes = await writeManifest(target, manifest);
-  for (const { from, to } of files) {
-    await mkdir(dirname(join(target, to)), { recursive: true });
-    await copyFile(join(source, from), join(target, to));
-  }
+  const changes = await write(target, async () => {
+    const added = await writeManifest(target, manifest);
+    for (const { from, to } of files) {
+      await mkdir(dirname(join(target, to)), { recursive: true });
+      await copyFile(join(source, from), join(target, to));
+    }
+    return added;
+  });
   const enter = target === resolve(cli.io.cwd) ? "" : `cd ${shellQuote(dir)} && `;
   output.note(`${output.err.green("created")} the ${template} template in ${target}`);
   if (changes && changes.length > 0) output.note(`added to your package.json: ${changes.join(", ")}`);
   printNext(output, enter);
+}
+
+/** Why a folder cannot be written to, in words. */
+const FAILURES: Readonly<Record<string, string>> = {
+  EACCES: "no permission",
+  EPERM: "no permission",
+  EROFS: "the disk is read-only",
+  ENOSPC: "the disk is full",
+  ENOTDIR: "a part of the path is a file",
+  EEXIST: "a part of the path is a file",
+  ENAMETOOLONG: "the path is too long",
+};
+
+/** Runs `work`. @throws CliError when the system does not let it write to the folder. */
+async function write<T>(target: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    const { code, syscall } = error as NodeJS.ErrnoException;
+    if (error instanceof CliError || code === undefined || syscall === undefined) throw error;
+    throw new CliError(`Cannot make a project in ${target}: ${FAILURES[code] ?? code}.`, {
+      exitCode: EXIT.usage,
+      hint: "Choose another folder: agent-server init <dir>",
+      cause: error,
+    });
+  }
 }
 
 async function listFiles(source: string): Promise<{ from: string; to: string }[]> {

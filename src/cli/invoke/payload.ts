@@ -7,11 +7,15 @@ import type { InputStream, Io } from "../io.ts";
 
 type Source = Pick<Io, "stdin" | "cwd">;
 
-/** The part of a run's body that carries the input: `input`, or `command` to resume an interrupt. */
+/**
+ * The part of a run's body that carries the input: `input`, or `command` to resume an interrupt.
+ * @param example The command, as an example of it begins.
+ */
 export async function readPayload(
   message: string | undefined,
   flags: Pick<InvokeFlags, "input" | "thread"> & { readonly resume?: string },
   io: Source,
+  example = "agent-server invoke",
 ): Promise<Record<string, unknown>> {
   const given = [message, flags.input, flags.resume].filter((value) => value !== undefined);
   if (given.length > 1) {
@@ -23,7 +27,7 @@ export async function readPayload(
   }
   if (flags.input !== undefined) return { input: parseJson(await readText(flags.input, io), "--input") };
   if (message === undefined) {
-    throw usage("There is nothing to send.", 'Give a message: agent-server invoke "hello", or --input with JSON.');
+    throw usage("There is nothing to send.", `Give a message, such as: ${example} "hello", or --input with JSON.`);
   }
   return { input: { messages: [{ role: "user", content: message === "-" ? await readAll(io.stdin) : message }] } };
 }
@@ -33,8 +37,10 @@ export function parseConfigurable(pairs: readonly string[]): Record<string, unkn
   return Object.fromEntries(
     pairs.map((pair) => {
       const match = /^([^=:]+)(:?=)(.*)$/s.exec(pair);
-      if (!match)
-        throw usage(`--configurable ${pair} has no value.`, "Write key=text, or key:=json for numbers and objects.");
+      if (!match) {
+        const lacks = /^:?=/.test(pair) ? "key" : "value";
+        throw usage(`--configurable ${pair} has no ${lacks}.`, "Write key=text, or key:=json for numbers and objects.");
+      }
       const [, key = "", operator, value = ""] = match;
       return [key, operator === ":=" ? parseJson(value, `--configurable ${key}`) : value];
     }),

@@ -7,7 +7,6 @@ import { commandLine } from "../flags.ts";
 import { followRun } from "../follow.ts";
 import type { Cli } from "../program.ts";
 import { interruptible } from "../signals.ts";
-import { oneLine } from "../text.ts";
 import { chooseAssistant, listGraphs } from "./choose.ts";
 import { printEnd } from "./end.ts";
 import { parseConfigurable, readPayload } from "./payload.ts";
@@ -22,8 +21,9 @@ export async function invoke(cli: Cli, message: string | undefined, flags: Invok
   const payload = await readPayload(message, flags, io);
   const client = new Client(await findServer(flags, io), io.env);
   const assistant = flags.assistant ?? (await chooseAssistant(client, flags.thread, output));
-  const thread = flags.stateless ? undefined : (flags.thread ?? (await createThread(client)));
-  if (thread !== undefined && flags.thread === undefined) output.note(output.err.dim(`thread ${thread}`));
+  // The run makes the thread: a run that is refused leaves none behind.
+  const isNew = flags.stateless !== true && flags.thread === undefined;
+  const thread = isNew ? io.uuid() : flags.thread;
 
   const result = new RunResult();
   const tokens = new TokenPrinter(output);
@@ -32,6 +32,7 @@ export async function invoke(cli: Cli, message: string | undefined, flags: Invok
     const body = {
       assistant_id: assistant,
       ...payload,
+      ...(isNew ? { if_not_exists: "create" } : {}),
       ...(Object.keys(configurable).length > 0 ? { config: { configurable } } : {}),
       ...(flags.webhook === undefined ? {} : { webhook: flags.webhook }),
       stream_mode: output.json ? ["values"] : ["values", "messages-tuple"],
@@ -42,6 +43,7 @@ export async function invoke(cli: Cli, message: string | undefined, flags: Invok
     const stream = await client
       .stream("POST", `${runs}/stream`, { body, signal })
       .catch((error: unknown) => explainAssistant(error, client, flags.assistant));
+    if (isNew) output.note(output.err.dim(`thread ${thread}`));
     result.runId = stream.contentLocation?.split("/").at(-1);
     const path = thread === undefined ? undefined : samePath(stream.location);
     try {
@@ -70,11 +72,6 @@ export async function invoke(cli: Cli, message: string | undefined, flags: Invok
     output.note(cancelled ? `cancelled run ${result.runId}` : `run ${result.runId} had ended already`);
     output.note(`continue the thread with: ${commandLine(io, flags, ["invoke", "--thread", thread, "<message>"])}`);
   });
-}
-
-async function createThread(client: Client): Promise<string> {
-  const thread = await client.post<{ thread_id: string }>("/threads", { body: {} });
-  return oneLine(thread.thread_id);
 }
 
 /** Where the rest of a broken stream is, if the server said so: a path on the same server, never another address. */

@@ -1,26 +1,22 @@
 // A2A over HTTP (a2a-mcp.md §1.1): one endpoint per assistant for all generations of the protocol. Errors of JSON-RPC come with status 200;
 // only an agent that does not exist is a 404.
-import { PassThrough } from "node:stream";
 import { z } from "zod";
 import { PROTOCOL_VERSIONS } from "../../a2a/generations.ts";
-import type { TaskRights } from "../../a2a/rights.ts";
+import type { Addressed } from "../../a2a/model.ts";
 import { isStream, UnknownAgent, type Reply } from "../../a2a/server.ts";
-import type { Allows } from "../../auth/access.ts";
 import { ApiError } from "../../errors.ts";
 import { parseJson, RPC, RpcFailure, rpcError } from "../../json-rpc.ts";
 import { errorShape, eventStreamShape, rpcErrorShape } from "../../resources/shapes.ts";
 import { admitAssistant } from "../../runs/admission.ts";
+import { headerPicker } from "../configurable-headers.ts";
 import type { Context } from "../context.ts";
 import type { Operation, Route } from "../operation.ts";
+import { OutgoingEvents } from "../outgoing-events.ts";
 import type { Services } from "../services.ts";
 import { waitFor } from "../wait.ts";
 
 /** Milliseconds after which the head of an answer goes out, so that no proxy or client gives the connection up. */
 const HEAD_AFTER_MS = 1000;
-/** Milliseconds between comments of a stream. */
-const PING_MS = 5000;
-/** Bytes that wait for a client that does not read; then it is let go, and may subscribe again. */
-const MAX_WAITING_BYTES = 8 * 1024 * 1024;
 
 const body = z
   .looseObject({
@@ -67,12 +63,23 @@ const POST: Operation<typeof body> = {
 };
 
 export function a2aRoutes(route: Route, services: Services): void {
-  const { a2a, assistants } = services;
-  /** Which assistants a caller may address, and which tasks it sees. @throws ApiError 403 */
-  const rightsOf = async (context: Context): Promise<{ allows: Allows | undefined; tasks: TaskRights }> => {
+  const { a2a, assistants, http } = services;
+  const hiddenSettings = headerPicker(http.configurable_headers);
+  /** Whom a caller addresses. @throws UnknownAgent; ApiError 403, or what an auth handler throws. */
+  const addressed = async (context: Context): Promise<Addressed> => {
     const { access } = context;
-    const allows = await admitAssistant(assistants, access, context.param("assistant_id"));
-    return { allows, tasks: { access, sees: (await access.authorize("threads:read", {})).allows } };
+    const named = context.param("assistant_id");
+    const allows = access.restricted ? await admitAssistant(assistants, access, named) : undefined;
+    try {
+      return {
+        assistant: assistants.forRun(named, allows),
+        owner: access.identity ?? null,
+        access: access.restricted ? access : undefined,
+        hidden: hiddenSettings(context.headers),
+      };
+    } catch (error) {
+      throw error instanceof ApiError ? new UnknownAgent(RPC.invalidParams, error.detail) : error;
+    }
   };
 
   route(POST, async (context) => {
@@ -83,19 +90,11 @@ export function a2aRoutes(route: Route, services: Services): void {
     } catch (error) {
       return context.reply.json(rpcError(null, error as RpcFailure));
     }
-    const rights = context.access.restricted ? await rightsOf(context) : undefined;
     const answering = a2a.server.answer({
       message,
       version: context.header("a2a-version") ?? context.url.searchParams.get("A2A-Version"),
       isJson: isJson(context.header("content-type")),
-      to() {
-        try {
-          const assistant = assistants.forRun(context.param("assistant_id"), rights?.allows);
-          return { assistant, owner: context.access.identity ?? null, rights: rights?.tasks };
-        } catch (error) {
-          throw error instanceof ApiError ? new UnknownAgent(RPC.invalidParams, error.detail) : error;
-        }
-      },
+      to: () => addressed(context),
     });
     if (isStream(message)) return respond(context, await answering);
     const reply = await within(answering, HEAD_AFTER_MS);
@@ -147,23 +146,12 @@ async function within<T>(work: Promise<T>, milliseconds: number): Promise<T | un
 
 /** Answers with events: each is one line of data. */
 function stream(context: Context, { open }: Extract<Reply, { kind: "events" }>): Response {
-  const out = new PassThrough();
-  const pings = setInterval(() => out.write(": ping\n\n"), PING_MS).unref();
+  const out = new OutgoingEvents();
   const close = open(
-    (json) => {
-      if (out.destroyed || out.writableEnded) return;
-      out.write(`data: ${json}\n\n`);
-      if (out.writableLength + out.readableLength > MAX_WAITING_BYTES) out.destroy();
-    },
-    () => {
-      clearInterval(pings);
-      out.end();
-    },
+    (json) => out.send(`data: ${json}\n\n`),
+    () => out.complete(),
   );
-  out.once("close", () => {
-    clearInterval(pings);
-    close();
-  });
+  out.once("close", close);
   context.onDisconnect(() => out.destroy());
   return context.reply.stream(out, "text/event-stream", {});
 }

@@ -1,7 +1,6 @@
 // MCP over HTTP: Streamable HTTP without sessions (a2a-mcp.md §3). An answer is JSON, or a stream of events where there is progress to tell
 // or the run takes long.
 import { z } from "zod";
-import type { Access } from "../../auth/access.ts";
 import {
   idOf,
   isResponse,
@@ -15,8 +14,9 @@ import {
 } from "../../json-rpc.ts";
 import { isObject } from "../../resources/json.ts";
 import { errorShape, eventStreamShape, rpcErrorShape } from "../../resources/shapes.ts";
-import { FORBIDDEN, McpServer, PROTOCOL_VERSIONS } from "../../mcp/server.ts";
+import { FORBIDDEN, McpServer, progressTokenIn, PROTOCOL_VERSIONS, type McpCaller } from "../../mcp/server.ts";
 import { runTool } from "../../mcp/run-tool.ts";
+import { headerPicker } from "../configurable-headers.ts";
 import type { Context } from "../context.ts";
 import type { Operation, Route } from "../operation.ts";
 import { localOrigin } from "../origin.ts";
@@ -62,6 +62,7 @@ const POST: Operation<typeof messageBody> = {
 
 export function mcpRoutes(route: Route, services: Services): void {
   const { assistants, http, graphs, schemas, version, report } = services;
+  const hiddenSettings = headerPicker(http.configurable_headers);
   const server = new McpServer({
     version,
     async assistants(access) {
@@ -77,7 +78,7 @@ export function mcpRoutes(route: Route, services: Services): void {
   });
 
   route(POST, async (context) => {
-    const answerOne = answerer(server, context.access, report);
+    const answerOne = answerer(server, { access: context.access, hidden: hiddenSettings(context.headers) }, report);
     const refused = refusal(context, http.cors);
     if (refused !== undefined) return refused;
     const text = await context.text();
@@ -125,8 +126,7 @@ function refusal(context: Context, cors: Services["http"]["cors"]): Response | u
   if (!localOrigin(origin, context.header("host"), cors))
     return fail(403, `Origin ${origin} is neither of this machine nor allowed by http.cors`);
   const accept = context.header("accept") ?? "*/*";
-  const accepts = (type: string): boolean => accept.includes(type) || accept.includes("*/*");
-  if (!accepts("application/json") || !accepts("text/event-stream")) {
+  if (!accepts(accept, "application/json") || !accepts(accept, "text/event-stream")) {
     return fail(400, "Accept must list application/json and text/event-stream");
   }
   const revision = context.header("mcp-protocol-version");
@@ -137,6 +137,15 @@ function refusal(context: Context, cors: Services["http"]["cors"]): Response | u
   );
 }
 
+/** Whether `Accept` has a media type, or a range that it is in (RFC 9110 §12.5.1). What it is worth less than others does not matter. */
+function accepts(accept: string, type: string): boolean {
+  const any = `${type.slice(0, type.indexOf("/"))}/*`;
+  return accept.split(",").some((range) => {
+    const [name = "", ...parameters] = range.split(";").map((part) => part.trim().toLowerCase());
+    return ["*/*", any, type].includes(name) && !parameters.some((one) => /^q=0(?:\.0*)?$/.test(one));
+  });
+}
+
 /** The answer to one message; undefined for notifications and answers. Never rejects. */
 type AnswerOne = (
   message: unknown,
@@ -144,14 +153,14 @@ type AnswerOne = (
   notify?: (method: string, params: Record<string, unknown>) => void,
 ) => Promise<RpcResponse | undefined>;
 
-/** @param access what the caller may do. @param report told of errors that are ours. */
-function answerer(server: McpServer, access: Access, report: (error: unknown) => void): AnswerOne {
+/** @param report told of errors that are ours. */
+function answerer(server: McpServer, caller: McpCaller, report: (error: unknown) => void): AnswerOne {
   return async (message, signal, notify) => {
     if (isResponse(message)) return undefined;
     try {
       const request = toRequest(message);
       if (request.id === undefined) return undefined;
-      return rpcResult(request.id, await server.answer(request, access, signal, notify));
+      return rpcResult(request.id, await server.answer(request, caller, signal, notify));
     } catch (error) {
       if (error instanceof RpcFailure) return rpcError(idOf(message), error);
       report(error);
@@ -195,5 +204,5 @@ async function single(
 function wantsProgress(message: unknown): boolean {
   if (!isObject(message) || message["method"] !== "tools/call" || !isObject(message["params"])) return false;
   const meta = message["params"]["_meta"];
-  return isObject(meta) && meta["progressToken"] !== undefined;
+  return progressTokenIn(meta) !== undefined;
 }

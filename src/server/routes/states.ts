@@ -29,7 +29,7 @@ export function stateRoutes(route: Route, { states }: Services): void {
     },
     async (context) => {
       const { subgraphs } = context.query();
-      return context.reply.jsonText(await states.latest(context.uuid("thread_id"), subgraphs));
+      return context.reply.jsonText(await states.latest(context.uuid("thread_id"), subgraphs, context.access.settings));
     },
   );
   route(
@@ -47,11 +47,8 @@ export function stateRoutes(route: Route, { states }: Services): void {
       const threadId = context.uuid("thread_id");
       const { values, as_node, checkpoint, checkpoint_id } = await context.body();
       const from = checkpoint ?? (checkpoint_id === undefined ? undefined : { checkpoint_id });
-      const reference = await states.updates.make(threadId, {
-        values: values ?? null,
-        asNode: as_node,
-        checkpoint: from as Json | undefined,
-      });
+      const update = { values: values ?? null, asNode: as_node, checkpoint: from as Json | undefined };
+      const reference = await states.updates.make(threadId, update, context.access.settings);
       return context.reply.json({ checkpoint: reference });
     },
   );
@@ -90,7 +87,9 @@ export function stateRoutes(route: Route, { states }: Services): void {
     async (context) => {
       const threadId = context.uuid("thread_id");
       const { checkpoint, subgraphs } = await context.body();
-      return context.reply.jsonText(await states.at(threadId, checkpoint as Json, subgraphs ?? false));
+      return context.reply.jsonText(
+        await states.at(threadId, checkpoint as Json, subgraphs ?? false, context.access.settings),
+      );
     },
   );
   route(
@@ -107,7 +106,9 @@ export function stateRoutes(route: Route, { states }: Services): void {
     async (context) => {
       const { subgraphs } = context.query();
       const checkpoint = { checkpoint_id: checkpointParam.parse(context.param("checkpoint_id")) };
-      return context.reply.jsonText(await states.at(context.uuid("thread_id"), checkpoint, subgraphs));
+      return context.reply.jsonText(
+        await states.at(context.uuid("thread_id"), checkpoint, subgraphs, context.access.settings),
+      );
     },
   );
   route(
@@ -123,9 +124,9 @@ export function stateRoutes(route: Route, { states }: Services): void {
     },
     async (context) => {
       const { limit, before } = context.query();
-      return context.reply.jsonText(
-        `[${(await states.history(context.uuid("thread_id"), { limit, before })).join(",")}]`,
-      );
+      const caller = context.access.settings;
+      const found = await states.history(context.uuid("thread_id"), { limit, before, caller });
+      return context.reply.jsonText(`[${found.join(",")}]`);
     },
   );
   route(
@@ -144,7 +145,9 @@ export function stateRoutes(route: Route, { states }: Services): void {
       const threadId = context.uuid("thread_id");
       const { limit, before, metadata, checkpoint } = await context.body();
       const ns = checkpoint?.checkpoint_ns;
-      return context.reply.jsonText(`[${(await states.history(threadId, { limit, before, ns, metadata })).join(",")}]`);
+      const caller = context.access.settings;
+      const found = await states.history(threadId, { limit, before, ns, metadata, caller });
+      return context.reply.jsonText(`[${found.join(",")}]`);
     },
   );
 }

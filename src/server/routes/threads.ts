@@ -69,7 +69,11 @@ export function threadRoutes(route: Route, services: Services): void {
       const exists = (): boolean => thread_id !== undefined && threads.find(thread_id) !== undefined;
       if (supersteps !== undefined && supersteps.length > 0 && !exists()) {
         const draft = threads.draft(thread_id, metadata, ttl);
-        const made = await states.updates.importThread(draft, supersteps as SuperstepUpdates[]);
+        const made = await states.updates.importThread(
+          draft,
+          supersteps as SuperstepUpdates[],
+          context.access.settings,
+        );
         if (made !== undefined) return context.reply.jsonText(json.whole(made));
       }
       const existed = exists();

@@ -9,7 +9,7 @@ import {
   START,
   StateGraph,
 } from "@langchain/langgraph";
-import { send } from "./a2a.ts";
+import { type Agent, send } from "./a2a.ts";
 
 const State = Annotation.Root({
   ...MessagesAnnotation.spec,
@@ -23,10 +23,13 @@ const State = Annotation.Root({
   say: Annotation<string>,
 });
 
-/** The expert lives on this server; with another URL it lives anywhere. */
-function expertUrl(config: LangGraphRunnableConfig): string {
-  const server = config.metadata?.["langgraph_api_url"] ?? "http://localhost:2024";
-  return process.env["EXPERT_URL"] ?? `${String(server)}/a2a/expert`;
+/** The expert lives on this server; with another URL it lives anywhere. The key of this server is for this server alone. */
+function expert(config: LangGraphRunnableConfig): Agent {
+  const { EXPERT_URL, EXPERT_API_KEY, AGENT_SERVER_API_KEY } = process.env;
+  const server = String(config.metadata?.["langgraph_api_url"] ?? "http://localhost:2024");
+  const url = EXPERT_URL || `${server}/a2a/expert`;
+  const isHere = new URL(url).origin === new URL(server).origin;
+  return { url, key: EXPERT_API_KEY || (isHere ? AGENT_SERVER_API_KEY : undefined) };
 }
 
 function listen({ messages }: typeof State.State) {
@@ -34,7 +37,7 @@ function listen({ messages }: typeof State.State) {
 }
 
 async function consult({ say, contextId, taskId }: typeof State.State, config: LangGraphRunnableConfig) {
-  const reply = await send(expertUrl(config), say, contextId, taskId);
+  const reply = await send(expert(config), say, contextId, taskId);
   const conversation = { contextId: reply.contextId, taskId: reply.taskId };
   if (reply.taskId !== undefined) return { ...conversation, question: reply.text };
   return { ...conversation, messages: [new AIMessage(`The expert says: ${reply.text}`)] };

@@ -78,7 +78,9 @@ export function testProcess({ tty = false, env = {}, cwd = "/nowhere", stdin = "
       handlers.add(handler);
       return () => handlers.delete(handler);
     },
+    onForeignExit: () => () => {},
     exit: (code) => void exits.push(code),
+    uuid: () => "11111111-1111-4111-8111-111111111111",
     now: () => time,
     async sleep(ms, signal) {
       sleeps.push(ms);

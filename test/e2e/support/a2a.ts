@@ -83,12 +83,14 @@ export class EventStream {
   }
 
   async *#parse(body: AsyncIterable<unknown>): AsyncGenerator<Wire, void, undefined> {
-    let rest = "";
+    // A line may be of many megabytes: what has come of it is not looked through again with every piece.
+    let begun: string[] = [];
     for await (const chunk of body) {
-      rest += String(chunk);
-      for (let end = rest.indexOf("\n"); end >= 0; end = rest.indexOf("\n")) {
-        const line = rest.slice(0, end);
-        rest = rest.slice(end + 1);
+      const [first = "", ...others] = String(chunk).split("\n");
+      begun.push(first);
+      for (const next of others) {
+        const line = begun.join("");
+        begun = [next];
         this.lines.push(line);
         if (line.startsWith("data: ")) yield JSON.parse(line.slice("data: ".length));
       }
