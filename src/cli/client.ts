@@ -1,12 +1,12 @@
 // Talks to a server over HTTP for the client commands, and turns what goes wrong into one sentence and an exit code.
 import { FetchError, ofetch } from "ofetch";
-import { isBlockedPort } from "../blocked-ports.ts";
 import { CliError, EXIT } from "../errors.ts";
 import { keyHeaders } from "./api-key.ts";
 import type { Target } from "./discover.ts";
 import type { Io } from "./io.ts";
 import { sendWithKey } from "./redirects.ts";
 import { oneLine } from "./text.ts";
+import { unreachable } from "./unreachable.ts";
 
 /** One request; `query` values of undefined are left out. */
 export interface RequestOptions {
@@ -42,16 +42,6 @@ export class HttpCliError extends CliError {
     this.status = status;
   }
 }
-
-/** Why a connection failed, in words. */
-const FAILURES: Readonly<Record<string, string>> = {
-  ENOTFOUND: "no such host",
-  EAI_AGAIN: "no such host",
-  ECONNRESET: "the connection was closed",
-  UND_ERR_SOCKET: "the connection was closed",
-  ETIMEDOUT: "no answer",
-  UND_ERR_CONNECT_TIMEOUT: "no answer",
-};
 
 type Method = "GET" | "POST" | "PATCH" | "DELETE";
 
@@ -158,24 +148,7 @@ export class Client {
   async #explain(error: unknown): Promise<unknown> {
     if (!(error instanceof FetchError)) return error;
     if (error.response) return httpError(error.response.status, await detailOf(error), error);
-    const { url, source } = this.target;
-    const from = source === "--url" || source === "AGENT_SERVER_URL" ? ` (from ${source})` : "";
-    const { port } = new URL(url);
-    if (isBlockedPort(Number(port))) {
-      return new CliError(`Cannot reach ${url}${from}: Node's fetch never connects to port ${port}, like browsers.`, {
-        exitCode: EXIT.noServer,
-        hint: "The server has to listen on another port, such as 2024.",
-        cause: error,
-      });
-    }
-    const code = deepCode(error);
-    const reason = code === undefined ? oneLine(error.message, 200) : (FAILURES[code] ?? code);
-    const refused = code === "ECONNREFUSED";
-    return new CliError(refused ? `No server at ${url}${from}.` : `Cannot reach ${url}${from}: ${reason}.`, {
-      exitCode: EXIT.noServer,
-      hint: "Start one in your project with: agent-server dev",
-      cause: error,
-    });
+    return unreachable(this.target, error);
   }
 
   #notOurs(expected: string): CliError {
@@ -205,16 +178,6 @@ async function detailOf(failure: FetchError): Promise<string> {
     // Not JSON: a proxy or another program answered.
   }
   return `The server answered ${failure.response?.statusText || "with an error"}`;
-}
-
-/** The system's code of a failed connection lies some causes deep, or inside an AggregateError for a name with two addresses. */
-function deepCode(error: unknown): string | undefined {
-  for (let at = error; at instanceof Error; at = at.cause) {
-    const { code } = at as NodeJS.ErrnoException;
-    if (typeof code === "string") return code;
-    if (at instanceof AggregateError) return deepCode(at.errors[0]);
-  }
-  return undefined;
 }
 
 /** True when a broken stream may work again: the connection failed, not the request. */

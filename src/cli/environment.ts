@@ -3,10 +3,10 @@ import { EXIT } from "../errors.ts";
 
 /** Variable, and what it does. */
 export const ENVIRONMENT: readonly (readonly [name: string, meaning: string])[] = [
-  ["AGENT_SERVER_URL", "the server that the client commands talk to; `--url` wins"],
+  ["AGENT_SERVER_URL", "the server that the client commands talk to; `--url` and `--data-dir` win"],
   [
     "AGENT_SERVER_API_KEY",
-    "sent by the client commands as `X-Api-Key` and as `Authorization: Bearer`; `LANGGRAPH_API_KEY` and `LANGSMITH_API_KEY` count when it is not set, and are sent as `X-Api-Key` only",
+    "sent by the client commands as `X-Api-Key` and as `Authorization: Bearer`; `LANGGRAPH_API_KEY` and `LANGSMITH_API_KEY` count when it is not set, and are sent as `X-Api-Key` only. To an agent that `a2a --url` names only this one is sent",
   ],
   [
     "AGENT_SERVER_API_KEYS",

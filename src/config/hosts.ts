@@ -35,10 +35,10 @@ function originFlaw(text: string): Flaw | undefined {
     return { message: "an origin has no wildcards", hint };
   }
   if (!text.includes("://")) {
-    return {
-      message: "an origin begins with http:// or https://",
-      hint: `Write "https://${text.replace(/\/.*$/, "")}".`,
-    };
+    // As browsers send it: without a path, and names of other alphabets in ASCII.
+    const url = `https://${text.replace(/\/.*$/, "")}`;
+    const name = URL.canParse(url) ? new URL(url).origin : "https://example.com";
+    return { message: "an origin begins with http:// or https://", hint: `Write "${name}".` };
   }
   // Of schemes that are not the web's, such as those of extensions, the URL parser knows no origin.
   const { origin } = URL.canParse(text) ? new URL(text) : { origin: "null" };

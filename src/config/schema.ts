@@ -297,7 +297,8 @@ const env = key(
     type: "path, {NAME: value} or NAME[]",
     default: "",
     effect: "acts",
-    description: "Environment of the graphs: an env file, variables, or names that must be set. The process's own win.",
+    description:
+      "Environment of the graphs: an env file, variables, or names that must be set. Numbers keep their spelling. The process's own win.",
     expected: 'the path of an env file, an object of variables or a list of names, such as ".env" or {"NAME": "value"}',
   },
   z.union([

@@ -4,6 +4,7 @@ import { variableOf } from "./env.ts";
 import type { ProcessEnv } from "./env.ts";
 import { TOKEN } from "./header-words.ts";
 import type { ConfigInput } from "./schema.ts";
+import { isRecord } from "./source.ts";
 import type { ConfigPath, ConfigSource } from "./source.ts";
 import type { Diagnostic, WebhookConfig } from "./types.ts";
 
@@ -62,6 +63,12 @@ export function resolveWebhooks(
   };
 
   const headers: Record<string, string> = {};
+  const written = isRecord(source.value["webhooks"]) ? source.value["webhooks"]["headers"] : undefined;
+  if (isRecord(written) && Object.hasOwn(written, "__proto__")) {
+    // The schema has left it out without a word.
+    const message = 'The webhook header "__proto__" cannot be a header.';
+    diagnostics.push(source.report(["webhooks", "headers", "__proto__"], "key", { severity: "error", message }));
+  }
   for (const [name, template] of Object.entries(templates ?? {})) {
     const path = ["webhooks", "headers", name];
     const subject = `The webhook header "${name}"`;

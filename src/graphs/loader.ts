@@ -101,9 +101,10 @@ export async function createLoader(root: string): Promise<ModuleLoader> {
     async resolve(specifier, importer) {
       try {
         const found = await environment.fetchModule(specifier, importer);
-        return "externalize" in found && found.externalize.startsWith("file:")
-          ? fileURLToPath(found.externalize)
-          : null;
+        if (!("externalize" in found && found.externalize.startsWith("file:"))) return null;
+        // For an optional peer of the importer's package that is not installed, Vite names a file that is not there.
+        const file = fileURLToPath(found.externalize);
+        return existsSync(file) ? file : null;
       } catch {
         return null;
       }

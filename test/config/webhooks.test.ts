@@ -74,6 +74,7 @@ test.each([
   ["X-A", "${{ env. }}", "has a template that is not understood"],
   ["X-A", "Bearer ${{ env.LG_WEBHOOK_T }", "has a template that is not closed"],
   ["Bad Name", "x", "cannot be a header"],
+  ["__proto__", "x", "cannot be a header"],
   ["Content-Length", "1", "is set by the server itself"],
   ["webhook-signature", "1", "is set by the server itself"],
   ["X-A", "line\nbreak", "has a value with a line break"],

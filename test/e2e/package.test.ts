@@ -63,9 +63,9 @@ async function run(cwd: string, command: string, ...args: string[]): Promise<Res
   return result;
 }
 
-/** Installs what was packed. A request that fails is repeated soon: left to itself npm waits ten seconds, and then a minute. */
-const install = (cwd: string, ...flags: string[]): Promise<Result> =>
-  run(cwd, "npm", "install", "--no-audit", "--no-fund", "--prefer-offline", ...RETRY, ...flags, tarball, ...LANGGRAPH);
+/** Installs packages. A request that fails is repeated soon: left to itself npm waits ten seconds, and then a minute. */
+const install = (cwd: string, ...packages: string[]): Promise<Result> =>
+  run(cwd, "npm", "install", "--no-audit", "--no-fund", "--prefer-offline", ...RETRY, ...packages);
 
 /** Starts `npx agent-server dev`, which ends with the test. `pid` is the server's, behind npx. */
 async function dev(cwd: string) {
@@ -148,7 +148,7 @@ test(
   async () => {
     const project = join(work, "newcomer");
     mkdirSync(project);
-    await install(project);
+    await install(project, tarball, ...LANGGRAPH);
     const copies = readdirSync(join(project, "node_modules"), { recursive: true, encoding: "utf8" }).filter((path) =>
       path.endsWith(join("@langchain", "langgraph", "package.json")),
     );
@@ -194,25 +194,34 @@ test(
   },
 );
 
-test("no install script has to run, and help and version load no server", { timeout: 150_000 }, async () => {
-  const project = join(work, "careful");
-  mkdirSync(project);
-  await install(project, "--ignore-scripts");
-  await dev(project);
-  const { stdout } = await run(project, "npx", "agent-server", "invoke", "hello");
-  expect(answerIn(stdout)).toMatch(/^You said: hello\n/);
+test(
+  "by itself it says what is missing; no install script has to run; help and version load no server",
+  { timeout: 150_000 },
+  async () => {
+    const project = join(work, "careful");
+    mkdirSync(project);
+    await install(project, "--ignore-scripts", tarball);
+    const missing = await begin(project, "npx", ["agent-server", "dev", "--port", "0"]).ended;
+    expect(missing.code).toBe(1);
+    const [, advice = ""] = /is not installed in .*\nnpm install (.+)$/m.exec(missing.stderr) ?? [];
+    expect(advice.split(" ")).toEqual(LANGGRAPH);
+    await install(project, "--ignore-scripts", ...advice.split(" "));
+    await dev(project);
+    const { stdout } = await run(project, "npx", "agent-server", "invoke", "hello");
+    expect(answerIn(stdout)).toMatch(/^You said: hello\n/);
 
-  // Every module that Node loads, by its own word.
-  const hook = `
+    // Every module that Node loads, by its own word.
+    const hook = `
     import { register } from "node:module";
     register("data:text/javascript," + encodeURIComponent(
       'export async function load(url, context, next) { process._rawDebug(url); return next(url, context); }'));`;
-  const bin = join(project, "node_modules", "agent-server", "bin", "agent-server.js");
-  for (const flag of ["--help", "--version"]) {
-    const trace = ["--import", `data:text/javascript,${encodeURIComponent(hook)}`, bin, flag];
-    const loaded = await run(project, process.execPath, ...trace);
-    const packages = loaded.stderr.matchAll(/\/node_modules\/((?:@[^/]+\/)?[^/]+)\/(?:dist\/([^/\n]+))?/g);
-    const parts = [...packages].map(([, name, part]) => (name === "agent-server" ? (part ?? "bin") : name));
-    expect([...new Set(parts)].toSorted()).toEqual(["bin", "cli", "commander", "errors.js"]);
-  }
-});
+    const bin = join(project, "node_modules", "agent-server", "bin", "agent-server.js");
+    for (const flag of ["--help", "--version"]) {
+      const trace = ["--import", `data:text/javascript,${encodeURIComponent(hook)}`, bin, flag];
+      const loaded = await run(project, process.execPath, ...trace);
+      const packages = loaded.stderr.matchAll(/\/node_modules\/((?:@[^/]+\/)?[^/]+)\/(?:dist\/([^/\n]+))?/g);
+      const parts = [...packages].map(([, name, part]) => (name === "agent-server" ? (part ?? "bin") : name));
+      expect([...new Set(parts)].toSorted()).toEqual(["bin", "cli", "commander", "errors.js"]);
+    }
+  },
+);
