@@ -2,6 +2,7 @@
 import { ZodError } from "zod";
 import { ApiError, CliError } from "../errors.ts";
 import { GraphLoadError, UnknownGraphError } from "../graphs/errors.ts";
+import { issuesText } from "../resources/schema.ts";
 
 export const ERROR_CODES = [
   "invalid_argument",
@@ -45,12 +46,4 @@ export function asProtocolError(error: unknown): ProtocolError | undefined {
   if (error instanceof GraphLoadError || error instanceof UnknownGraphError || error instanceof CliError)
     return new ProtocolError("unknown_error", error.message);
   return undefined;
-}
-
-/** One line that names every field that is wrong, and why. */
-export function issuesText({ issues }: ZodError): string {
-  return issues
-    .slice(0, 10)
-    .map(({ path, message }) => (path.length === 0 ? message : `${path.map(String).join(".")}: ${message}`))
-    .join("; ");
 }

@@ -5,7 +5,7 @@ import { UNRESTRICTED, type Access } from "../auth/access.ts";
 import type { Assistants } from "../resources/assistants.ts";
 import { isObject, type Json } from "../resources/json.ts";
 import type { Runs } from "../resources/runs.ts";
-import { validated } from "../resources/schema.ts";
+import { issuesText, validated } from "../resources/schema.ts";
 import { threadNotFound, type ThreadRecord, type Threads } from "../resources/threads.ts";
 import type { RunEngine } from "../runs/engine.ts";
 import type { GraphKit } from "../runs/engine-options.ts";
@@ -24,7 +24,7 @@ import {
   type CommandEnvelope,
   type eventsBody,
 } from "./bodies.ts";
-import { asProtocolError, issuesText, ProtocolError, type ErrorCode } from "./errors.ts";
+import { asProtocolError, ProtocolError, type ErrorCode } from "./errors.ts";
 import type { EventFilter } from "./filter.ts";
 import { RunCommands } from "./run-commands.ts";
 import type { ThreadSession } from "./session.ts";

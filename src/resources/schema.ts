@@ -28,6 +28,13 @@ export const validated = <Schema extends z.ZodType>(
   length: number = Infinity,
 ): z.output<Schema> => schema.parse(value, length > ALL_NAMED ? FIRST_ONLY : undefined);
 
+/** One line that names every field that is wrong, and why; of very many the first ten. */
+export const issuesText = ({ issues }: z.ZodError): string =>
+  issues
+    .slice(0, 10)
+    .map(({ path, message }) => (path.length === 0 ? message : `${path.map(String).join(".")}: ${message}`))
+    .join("; ");
+
 /** Any JSON object. Not z.record: that copies every value and drops `__proto__` keys. */
 export const jsonObject = z
   .unknown()

@@ -8,7 +8,7 @@ import { assistantConfig } from "./assistant-bodies.ts";
 import { mirrored, type Settings } from "./assistant-settings.ts";
 import type { Assistant } from "./assistant.ts";
 import { isObject } from "./json.ts";
-import { jsonObject, optional } from "./schema.ts";
+import { issuesText, jsonObject, optional } from "./schema.ts";
 
 /** What the config says of a graph's assistant. Kept beside the record, to tell what was patched from what was given. */
 export interface Given extends Settings {
@@ -89,13 +89,10 @@ export function systemSettings(
       const { context, ...config } = entry.parse(given);
       settings.set(graph, mirrored({ config: assistantConfig.parse(config), context }));
     } catch (error) {
-      if (error instanceof z.ZodError) problem(error.issues.map(issueText).join("; "));
+      if (error instanceof z.ZodError) problem(issuesText(error));
       else if (error instanceof ApiError) problem(error.detail);
       else throw error;
     }
   }
   return { settings, problems };
 }
-
-const issueText = ({ path, message }: z.core.$ZodIssue): string =>
-  path.length === 0 ? message : `${path.map(String).join(".")}: ${message}`;

@@ -5,6 +5,7 @@ import { ApiError } from "../errors.ts";
 import { timestampOf } from "../ids.ts";
 import type { Timers } from "../clock.ts";
 import type { Cron, Crons } from "../resources/crons.ts";
+import { issuesText } from "../resources/schema.ts";
 import type { Write } from "../storage/database.ts";
 import type { NextDate } from "./cron-schedule.ts";
 
@@ -160,4 +161,7 @@ function nextDate({ enabled, end_time }: Pick<Cron, "enabled" | "end_time">, nex
   return timestampOf(next);
 }
 
-const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+function reasonOf(error: unknown): string {
+  if (error instanceof ZodError) return issuesText(error);
+  return error instanceof Error ? error.message : String(error);
+}

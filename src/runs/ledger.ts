@@ -105,7 +105,11 @@ export class RunLedger {
       return follow.committed();
     }
     const { thread_id: threadId, run_id } = record.run;
-    const answered = journal?.changedEarlier === false ? [] : this.#answered(record);
+    const changedEarlier = journal?.changedEarlier !== false;
+    const refused =
+      changedEarlier && record.run.status === "error" ? refusedCommandWrites(checkpoints, threadId, run_id) : [];
+    const kept = changedEarlier && refused.length === 0 ? checkpoints.pending.forgetUndo(threadId, run_id) : [];
+    const answered = [...refused, ...kept];
     const writes: Write[] = [runs.writeOf(record), { key: keys.queued(run_id), value: undefined }, ...answered];
     writes.push(...follow.writes);
     const thread = threads.find(threadId);
@@ -123,14 +127,8 @@ export class RunLedger {
     // The values are others only if the run wrote a state, or into one that waited for it.
     const wrote = answered.length > 0 || checkpoints.get(threadId, "")?.record.d === run_id;
     this.#putThread(after, others.length > 0 ? "busy" : status, writes, wrote);
+    if (refused.length > 0) checkpoints.forget(threadId);
     follow.committed();
-  }
-
-  /** What becomes of that which a run changed at checkpoints of earlier runs: it stays, unless it is what the graph refused. */
-  #answered({ run: { thread_id: threadId, run_id, status } }: RunRecord): Write[] {
-    const { checkpoints } = this.#options;
-    const refused = status === "error" ? refusedCommandWrites(checkpoints, threadId, run_id) : [];
-    return refused.length > 0 ? refused : checkpoints.pending.forgetUndo(threadId, run_id);
   }
 
   /** The end of a run that was asked for with an Idempotency-Key, because nothing else is left of it. */

@@ -144,7 +144,7 @@ function sends(goto: unknown, runtime: LangGraphRuntime, { nodes }: RunnableGrap
   };
   const one = (target: unknown): unknown =>
     isObject(target)
-      ? new Send(check(String(target["node"]), false), target["input"] ?? target["args"])
+      ? new Send(check(String(target["node"]), false), "input" in target ? target["input"] : target["args"])
       : check(String(target), target === "__end__");
   return Array.isArray(goto) ? goto.map(one) : one(goto);
 }

@@ -86,8 +86,8 @@ function settle(run: ActiveRun, end: ExecutionEnd, ledger: RunLedger): RunEnd {
 }
 
 /** Whether the run failed at a command that is taken back, and shows nowhere then. */
-const isRefused = ({ checkpoints, threadId, id }: ActiveRun, { kind }: ExecutionEnd): boolean =>
-  kind === "failed" && refusedCommandWrites(checkpoints, threadId, id).length > 0;
+const isRefused = ({ checkpoints, threadId, id, stopReason }: ActiveRun, { kind }: ExecutionEnd): boolean =>
+  kind === "failed" && stopReason !== "timeout" && refusedCommandWrites(checkpoints, threadId, id).length > 0;
 
 /** Leaves a run to the next start of the server: pending, from its last checkpoint, in the same attempt. */
 function park(run: ActiveRun, ledger: RunLedger): RunEnd {

@@ -3,7 +3,7 @@
 import type { GraphRunConfig } from "../graphs/types.ts";
 import type { Assistants } from "../resources/assistants.ts";
 import type { Json } from "../resources/json.ts";
-import type { RunRecord, Runs } from "../resources/runs.ts";
+import type { Runs } from "../resources/runs.ts";
 import type { ThreadRecord } from "../resources/threads.ts";
 import type { CheckpointStore, StoredCheckpoint } from "../storage/checkpoints.ts";
 import { runConfig } from "./run-config.ts";
@@ -19,6 +19,8 @@ export interface StateSettings {
   readonly config: GraphRunConfig;
   /** Names where the settings are from: as long as it is the same, they are. */
   readonly from: string;
+  /** The run that wrote the state has no record any more (it was deleted, or the thread is a copy): it may have had others. */
+  readonly guessed?: true;
 }
 
 /** Changes from outside, one upon another, behind which the run that wrote the state is looked for. */
@@ -39,7 +41,8 @@ export function stateSettings(
 ): StateSettings {
   const { assistants } = sources;
   const { graph_id, assistant_id } = metadata;
-  const record = stored && writerOf(sources, stored);
+  const runId = stored && writerOf(sources, stored);
+  const record = runId === undefined ? undefined : sources.runs.find(stored!.threadId, runId);
   if (record !== undefined && record.graphId === graph_id) {
     const ids = { graph_id, assistant_id: record.run.assistant_id };
     const configurable = { ...caller, ...ids, ...place };
@@ -60,16 +63,17 @@ export function stateSettings(
       configurable: { ...settings, ...caller, ...ids, ...place },
     },
     from: `${assistant?.assistant_id}:${version}`,
+    ...(runId !== undefined && record === undefined ? { guessed: true } : {}),
   };
 }
 
-/** The run that wrote a checkpoint, or the one that changes from outside were made to. */
-function writerOf({ runs, checkpoints }: SettingsSources, stored: StoredCheckpoint): RunRecord | undefined {
+/** Id of the run that wrote a checkpoint, or of the one that changes from outside were made to. */
+function writerOf({ checkpoints }: SettingsSources, stored: StoredCheckpoint): string | undefined {
   const { threadId, ns } = stored;
   let at: StoredCheckpoint | undefined = stored;
   for (let i = 0; i < MAX_CHANGES && at !== undefined; i++) {
     const { d: runId, p: parent }: StoredCheckpoint["record"] = at.record;
-    if (runId !== undefined) return runs.find(threadId, runId);
+    if (runId !== undefined) return runId;
     at = parent === undefined ? undefined : checkpoints.get(threadId, ns, parent);
   }
   return undefined;

@@ -10,7 +10,7 @@ import type { StoredCheckpoint } from "../storage/checkpoints.ts";
 import { NULL_TASK } from "../storage/pending-writes.ts";
 import { boundTo } from "./state-graph.ts";
 import { taskJson } from "./state-json.ts";
-import { stateSettings } from "./state-settings.ts";
+import { stateSettings, type StateSettings } from "./state-settings.ts";
 import { StateUpdates, type StateUpdateOptions } from "./state-updates.ts";
 
 export interface StatesOptions extends StateUpdateOptions {
@@ -22,8 +22,20 @@ const CACHE_CHARS = 4 * 1024 * 1024;
 /** History entries that are made in one go before others get their turn. */
 const HISTORY_SLICE = 25;
 
-/** The graph of a thread, bound to its states; a shallow one leaves out the values of channels. */
-type StateGraph = (shallow: boolean) => Promise<RunnableGraph>;
+/**
+ * The graph of a thread, bound to its states; a shallow one leaves out the values of channels. Undefined when its settings were guessed and its
+ * factory does not take them.
+ */
+type StateGraph = (shallow: boolean) => Promise<RunnableGraph | undefined>;
+
+/** The graph of a thread for one request. */
+interface StateSource {
+  readonly graph: StateGraph;
+  /** Names where its settings are from. */
+  readonly from: string;
+  /** Names the graph as long as it stays the same; undefined where it may depend on who calls. */
+  readonly of: string | undefined;
+}
 
 const EMPTY_STATE = JSON.stringify({
   values: {},
@@ -117,11 +129,14 @@ export class ThreadStates {
     const filter = options.metadata ?? {};
     const states: string[] = [];
     const range = options.before === undefined ? {} : { before: options.before };
-    let graph: StateGraph | undefined;
+    // Each run had its own settings.
+    const graphs = new Map<string, StateGraph>();
     for (const stored of checkpoints.list(threadId, options.ns ?? "", range)) {
       if (states.length >= options.limit) break;
       if (!contains(checkpoints.metadata(stored), filter)) continue;
-      graph ??= version && this.#source(version, thread, stored, options.caller).graph;
+      const source = version && this.#source(version, thread, stored, options.caller);
+      const graph = source && (graphs.get(source.from) ?? source.graph);
+      if (source !== undefined && graph !== undefined) graphs.set(source.from, graph);
       states.push(await this.#state(stored, graph, { latest: false, subgraphs: false }));
       if (states.length % HISTORY_SLICE === 0) await new Promise((resolve) => setImmediate(resolve));
     }
@@ -134,23 +149,25 @@ export class ThreadStates {
     return typeof graphId === "string" ? this.#options.graph(graphId).catch(() => undefined) : undefined;
   }
 
-  /**
-   * The graph of a thread, for one request: a factory of the project's is asked once, however many states there are to show.
-   * @returns it, and what names it as long as it stays the same; that is undefined where it may depend on who calls.
-   */
+  /** The graph of a thread, for one request: a factory of the project's is asked once, however often the graph is needed. */
   #source(
     version: GraphVersion,
     thread: ThreadRecord,
     stored: StoredCheckpoint,
     caller: Json | undefined,
-  ): { readonly graph: StateGraph; readonly of: string | undefined } {
+  ): StateSource {
     const place = { thread_id: stored.threadId, checkpoint_ns: stored.ns };
-    const { config, from } = version.isFactory
+    const { config, from, guessed }: StateSettings = version.isFactory
       ? stateSettings(this.#options, thread, stored, place, caller)
       : { config: {}, from: "" };
-    let resolved: Promise<RunnableGraph> | undefined;
+    let resolved: Promise<RunnableGraph | undefined> | undefined;
     return {
-      graph: async (shallow) => boundTo(this.#options, await (resolved ??= version.resolve(config)), { shallow }),
+      graph: async (shallow) => {
+        resolved ??= guessed === true ? version.resolve(config).catch(() => undefined) : version.resolve(config);
+        const graph = await resolved;
+        return graph && boundTo(this.#options, graph, { shallow });
+      },
+      from,
       of: version.isFactory && caller !== undefined ? undefined : `${version.version} ${from}`,
     };
   }
@@ -180,6 +197,7 @@ export class ThreadStates {
       bound.getState(config, { subgraphs: options.subgraphs });
     // A factory that fails is the project's mistake, and told.
     const bound = await graph(!live);
+    if (bound === undefined) return asStored();
     let snapshot: GraphStateSnapshot;
     let values: string | undefined;
     try {
@@ -187,7 +205,8 @@ export class ThreadStates {
       if (!live) values = checkpoints.valuesJson(stored);
     } catch {
       // A channel of the user's own that cannot do without its value.
-      const whole = live ? undefined : await read(await graph(false)).catch(() => undefined);
+      const other = live ? undefined : await graph(false);
+      const whole = other && (await read(other).catch(() => undefined));
       // Or code of the user's that fails, such as a reducer for a write that waits: the thread is shown as far as it is known.
       if (whole === undefined) return asStored();
       snapshot = whole;

@@ -37,13 +37,13 @@ export function assembleCrons(parts: {
   const warn = (message: string): void => onEvent({ type: "log", level: "warn", message });
   const crons = new Crons(parts.database, (key) => warn(`The record ${key} of a cron is damaged; it is left out.`));
   const fire = (cron: Cron, writes: readonly Write[]): ActiveRun => {
-    const metadata = { ...cron.metadata, ...(cron.payload["metadata"] as object | undefined), cron_id: cron.cron_id };
     const body = runBody.parse({
       ...cron.payload,
-      metadata,
       ...(cron.thread_id === null ? { on_completion: cron.on_run_completed } : {}),
     });
-    const request = { ...runRequest(body), hidden: cron.hidden, alongside: () => writes };
+    // Behind the limits, within which each of the two was when the cron was created.
+    const metadata = { ...cron.metadata, ...body.metadata, cron_id: cron.cron_id };
+    const request = { ...runRequest({ ...body, metadata }), hidden: cron.hidden, alongside: () => writes };
     return engine.create(cron.thread_id ?? undefined, request, "background");
   };
   const cronClock = new CronClock({

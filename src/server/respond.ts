@@ -4,6 +4,7 @@ import { FastResponse } from "srvx";
 import { ZodError } from "zod";
 import { ApiError, CliError } from "../errors.ts";
 import { GraphLoadError, UnknownGraphError } from "../graphs/errors.ts";
+import { issuesText } from "../resources/schema.ts";
 
 const JSON_TYPE = "application/json";
 /** Node can make no text of more than half a gigabyte. */
@@ -95,7 +96,7 @@ export function pagination(page: {
 
 function describe(error: unknown): { status: number; detail: string } {
   if (error instanceof ApiError) return error;
-  if (error instanceof ZodError) return { status: 422, detail: validationDetail(error) };
+  if (error instanceof ZodError) return { status: 422, detail: issuesText(error) };
   // A graph that does not load or is gone is the user's to mend; a 5xx would make clients try again for nothing.
   if (error instanceof GraphLoadError) return { status: 422, detail: error.message };
   if (error instanceof UnknownGraphError) return { status: 404, detail: error.message };
@@ -106,15 +107,4 @@ function describe(error: unknown): { status: number; detail: string } {
   const code = typeof status === "number" ? status : statusCode;
   if (typeof code === "number" && code >= 400 && code < 500) return { status: code, detail: String(message) };
   return { status: 500, detail: "Internal Server Error" };
-}
-
-/** One line that names every field that is wrong, and why. */
-function validationDetail({ issues }: ZodError): string {
-  return issues
-    .slice(0, 10)
-    .map((issue) => {
-      const path = issue.path.map(String).join(".");
-      return path === "" ? issue.message : `${path}: ${issue.message}`;
-    })
-    .join("; ");
 }

@@ -219,6 +219,13 @@ describe("a firing", () => {
       next_run_date: cron.next_run_date,
     });
   });
+
+  test("runs with as much metadata as it may have", async () => {
+    const metadata = Object.fromEntries(Array.from({ length: 10_000 }, (_, i) => [`k${i}`, 1]));
+    const cron = await client.crons.create("echo", { schedule: "0 0 1 1 *", input, metadata });
+    const { json } = await call(server.url, "POST", `/internal/crons/${cron.cron_id}/run`);
+    expect(json).toMatchObject({ metadata: { k9999: 1, cron_id: cron.cron_id } });
+  });
 });
 
 test("a restart resumes the schedule; what was missed is left out and said", async () => {

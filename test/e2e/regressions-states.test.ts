@@ -50,6 +50,25 @@ describe("the graph of a factory that needs settings", () => {
     expect((await threads.get(thread_id)).status).toBe("interrupted");
   });
 
+  test("shows each of several runs with its own, and what a run without a record left as it is stored", async () => {
+    const { threads, runs } = server.client;
+    const { thread_id } = await threads.create({ graphId: "voiced" });
+    const run = (voice: string): Promise<unknown> =>
+      runs.wait(thread_id, "voiced", { input: { log: [voice] }, config: { configurable: { voice } } });
+    await run("low");
+    await run("high");
+    const next = (await threads.getHistory(thread_id)).map((state) => state.next[0]);
+    expect(next).toEqual(["ask_high", "__start__", "ask_low", "__start__"]);
+
+    const copy = (await threads.copy(thread_id)) as unknown as { thread_id: string };
+    expect(await threads.getState(copy.thread_id)).toMatchObject({ next: [], values: { log: ["low", "high"] } });
+    const [newest] = await runs.list(thread_id);
+    await runs.delete(thread_id, newest!.run_id);
+    const left = await threads.getHistory(thread_id);
+    expect(left.map((state) => state.next)).toEqual([[], [], ["ask_low"], ["__start__"]]);
+    expect(left[0]!.values).toEqual({ log: ["low", "high"] });
+  });
+
   test("is that of the thread's assistant when no run has written the state", async () => {
     const { threads, assistants } = server.client;
     const assistant_id = await assistantOf(server.client, "low");

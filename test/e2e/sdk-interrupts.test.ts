@@ -212,6 +212,9 @@ describe("commands", () => {
       command: { goto: ["skip", { node: "act", input: { topic: "juice" } }] as never },
     });
     expect(several.log).toEqual(expect.arrayContaining(["skipped tea", "did juice"]));
+    // Nothing is an input, too: the node runs, and cannot work with it.
+    const nothing = { command: { goto: { node: "skip", input: null } }, raiseError: false } as Payload;
+    expect(await wait(await asked(), "approval", nothing)).toMatchObject({ __error__: { error: "TypeError" } });
   });
 
   test("goto and update on a thread that waits for nothing", async () => {

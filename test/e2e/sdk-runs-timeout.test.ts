@@ -95,3 +95,19 @@ test.each(["soon", "0", "-5", "1e9"])("a limit of %s is reported, and the defaul
     expect(await runs.wait(null, "counter", { input: {} })).toMatchObject({ total: 111 });
   });
 });
+
+test("what a command changed stays when its run takes too long, and the thread shows what its state says", async () => {
+  await withLimit("1", async ({ runs, threads }) => {
+    const { thread_id } = await threads.create();
+    gates.open("command-before");
+    await runs.wait(thread_id, "gated", stuck("command-before", false));
+    const update = { log: ["commanded"], gate: gates.url("command") };
+    const run = await runs.create(thread_id, "gated", { command: { update, goto: "second" } });
+    await gates.entered("command");
+    await clock.advance(1000);
+    expect(await runs.join(thread_id, run.run_id)).toEqual(TIMED_OUT);
+    const [thread, state] = [await threads.get(thread_id), await threads.getState(thread_id)];
+    expect(thread.values).toEqual(state.values);
+    expect(state.values).toMatchObject({ log: expect.arrayContaining(["commanded"]) });
+  });
+});
