@@ -14,7 +14,6 @@ import { parse } from "./generation.ts";
 import type { Message, Part, TaskStatus } from "./model.ts";
 import { invalid, MAX_RUNS, type Plan, type Prepared, type TaskPlans } from "./plan.ts";
 import { seesContext } from "./rights.ts";
-import type { TaskEnds } from "./settle.ts";
 import type { TaskStates } from "./states.ts";
 import type { Exchange, TaskRecord, Tasks } from "./tasks.ts";
 import { now } from "./times.ts";
@@ -30,7 +29,6 @@ export interface BeginOptions {
   readonly plans: TaskPlans;
   readonly states: TaskStates;
   readonly views: TaskViews;
-  readonly ends: TaskEnds;
   readonly threads: Threads;
   readonly assistants: Assistants;
   readonly engine: () => RunEngine;
@@ -74,10 +72,8 @@ export class TaskBegin {
   }
 
   #run(prepared: Prepared, plan: Plan, { body, grants }: Admitted, caller: Caller): TaskRecord {
-    const { tasks, engine, ends } = this.#options;
+    const { tasks, engine } = this.#options;
     const before = plan.now?.task;
-    const waiting = plan.kind === "first" ? tasks.waitingIn(plan.contextId) : undefined;
-    const aside = waiting === undefined ? undefined : ends.superseded(waiting);
     let task: TaskRecord | undefined;
     let run: ActiveRun;
     try {
@@ -89,7 +85,7 @@ export class TaskBegin {
           task: before?.id ?? true,
           alongside: (record) => {
             task = this.#task(prepared, plan, record);
-            return [...(aside?.writes ?? []), ...tasks.writesOf(task, before)];
+            return tasks.writesOf(task, before);
           },
         },
         caller,
@@ -99,7 +95,6 @@ export class TaskBegin {
       throw error;
     }
     tasks.committed(task!);
-    aside?.committed();
     void this.#left(task!.id, run);
     return task!;
   }

@@ -10,6 +10,7 @@ import type { RunEngine } from "../runs/engine.ts";
 import type { RunFollower } from "../runs/follower.ts";
 import type { ThreadValues } from "../runs/values.ts";
 import type { BufferedDatabase } from "../storage/buffered.ts";
+import type { CheckpointStore } from "../storage/checkpoints.ts";
 import type { Write } from "../storage/database.ts";
 import { TaskBegin } from "./begin.ts";
 import type { EventChannel } from "./channel.ts";
@@ -33,6 +34,7 @@ export interface A2AOptions {
   readonly assistants: Assistants;
   readonly runs: Runs;
   readonly values: ThreadValues;
+  readonly checkpoints: CheckpointStore;
   readonly deliveries: Deliveries;
   readonly engine: () => RunEngine;
   /** What the input of an assistant's graph has. */
@@ -76,7 +78,7 @@ export class A2AService {
     this.#states = new TaskStates({ ...parts, ends: this.#ends });
     this.#views = new TaskViews({ ...parts, states: this.#states });
     this.#plans = new TaskPlans({ ...parts, states: this.#states });
-    const made = { states: this.#states, views: this.#views, plans: this.#plans, ends: this.#ends };
+    const made = { states: this.#states, views: this.#views, plans: this.#plans };
     this.#begin = new TaskBegin({ ...parts, ...made });
     this.pushes = new TaskPushes({ ...parts, find: (id, to) => this.#plans.find(id, to).task });
     this.follower = this.#ends.follower;

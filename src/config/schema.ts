@@ -11,12 +11,16 @@ const GRAPH = '"./file.ts:export" or {"path": "./file.ts:export", "description":
 const cors = {
   allow_origins: texts(
     "acts",
-    "Origins that may call from a browser; requests of others that change something are refused.",
+    "Origins that may call from a browser; requests of others that change something are refused. With `auth.path`, `*` does not count for " +
+      "requests with cookies: name the origin, or set `allow_credentials`.",
     { default: '["*"]' },
   ),
   allow_methods: texts("acts", "Methods that other origins may use.", { default: "all" }),
   allow_headers: texts("acts", "Request headers that other origins may send.", { default: "all" }),
-  allow_credentials: flag("acts", "Whether other origins may send cookies and authorization."),
+  allow_credentials: flag(
+    "acts",
+    "Whether other origins may send cookies and authorization; with `*` in `allow_origins`, every page may.",
+  ),
   allow_origin_regex: text("acts", "A regular expression for further origins that may call."),
   expose_headers: texts("acts", "Response headers that scripts of other origins may read.", {
     default: "Content-Location, Location, X-Pagination-Total, X-Pagination-Next, X-Request-Id",

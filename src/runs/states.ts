@@ -31,8 +31,8 @@ type StateGraph = (shallow: boolean) => Promise<RunnableGraph | undefined>;
 /** The graph of a thread for one request. */
 interface StateSource {
   readonly graph: StateGraph;
-  /** Names where its settings are from. */
-  readonly from: string;
+  /** What the graph is made with: where it is the same, the graph is. */
+  readonly settings: string;
   /** Names the graph as long as it stays the same; undefined where it may depend on who calls. */
   readonly of: string | undefined;
 }
@@ -129,14 +129,14 @@ export class ThreadStates {
     const filter = options.metadata ?? {};
     const states: string[] = [];
     const range = options.before === undefined ? {} : { before: options.before };
-    // Each run had its own settings.
+    // Each run may have had settings of its own.
     const graphs = new Map<string, StateGraph>();
     for (const stored of checkpoints.list(threadId, options.ns ?? "", range)) {
       if (states.length >= options.limit) break;
       if (!contains(checkpoints.metadata(stored), filter)) continue;
       const source = version && this.#source(version, thread, stored, options.caller);
-      const graph = source && (graphs.get(source.from) ?? source.graph);
-      if (source !== undefined && graph !== undefined) graphs.set(source.from, graph);
+      const graph = source && (graphs.get(source.settings) ?? source.graph);
+      if (source !== undefined && graph !== undefined) graphs.set(source.settings, graph);
       states.push(await this.#state(stored, graph, { latest: false, subgraphs: false }));
       if (states.length % HISTORY_SLICE === 0) await new Promise((resolve) => setImmediate(resolve));
     }
@@ -167,7 +167,7 @@ export class ThreadStates {
         const graph = await resolved;
         return graph && boundTo(this.#options, graph, { shallow });
       },
-      from,
+      settings: JSON.stringify(config),
       of: version.isFactory && caller !== undefined ? undefined : `${version.version} ${from}`,
     };
   }

@@ -7,7 +7,7 @@ import { Context } from "./context.ts";
 import { cors } from "./cors.ts";
 import type { CustomApp } from "./custom-app.ts";
 import type { Guard } from "./guard.ts";
-import { mayChange, pageOf } from "./foreign-page.ts";
+import { leftOut, mayChange, pageOf } from "./foreign-page.ts";
 import { fromOwnPage, hostAllowed } from "./host-check.ts";
 import type { HttpMetrics } from "./http-metrics.ts";
 import { oversize } from "./limits.ts";
@@ -132,7 +132,7 @@ export function createApp({ http, host, report, traffic, maxBodyBytes, customApp
     if (mayChange(request)) {
       const origin = pageOf(request);
       if (!policy.allows(origin) && !fromOwnPage(origin, request.headers.get("host")))
-        return refuse(request, new ApiError(403, `Origin ${origin} is not in http.cors.allow_origins`));
+        return refuse(request, leftOut(request));
     }
     if (request.method === "OPTIONS" && request.headers.has("access-control-request-method")) {
       countOther(204);

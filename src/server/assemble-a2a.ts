@@ -14,6 +14,7 @@ import type { Threads } from "../resources/threads.ts";
 import type { RunEngine } from "../runs/engine.ts";
 import type { ThreadValues } from "../runs/values.ts";
 import type { BufferedDatabase } from "../storage/buffered.ts";
+import type { CheckpointStore } from "../storage/checkpoints.ts";
 import type { Webhooks } from "./assemble-webhooks.ts";
 
 /** Nothing is known: the graph may take anything. */
@@ -31,6 +32,7 @@ export function assembleA2A(parts: {
   readonly assistants: Assistants;
   readonly runs: Runs;
   readonly values: ThreadValues;
+  readonly checkpoints: CheckpointStore;
   readonly graphs: GraphHost;
   readonly webhooks: Webhooks;
   readonly engine: () => RunEngine;

@@ -99,6 +99,7 @@ export function assemble(parts: {
     assistants,
     runs,
     values,
+    checkpoints,
     webhooks,
     engine: () => engine,
     report: (error) => parts.onEvent({ type: "log", level: "error", message: `A2A: ${describeError(error).message}` }),

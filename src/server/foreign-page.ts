@@ -32,6 +32,15 @@ export function pageOf({ headers }: Request): string | null {
   return site === "cross-site" || site === "same-site" ? "null" : null;
 }
 
+/** The refusal of a page that `http.cors` leaves out. */
+export const leftOut = ({ headers }: Request): ApiError => {
+  const origin = headers.get("origin");
+  return new ApiError(
+    403,
+    origin === null ? nameless("by a request") : `Origin ${origin} is not in http.cors.allow_origins`,
+  );
+};
+
 /** Says why a request must not be answered with the rights that its cookies give; undefined when it may. */
 export type CookieCheck = (request: Request) => ApiError | undefined;
 
@@ -43,21 +52,33 @@ export function cookieCheck(config: CorsConfig | undefined): CookieCheck {
     if (!headers.has("cookie") || !mayChange(request)) return undefined;
     const page = pageOf(request);
     if (page === null || names(page) || isOwn(page, headers)) return undefined;
-    return new ApiError(403, `A page of ${page} may not use cookies here: it is not in http.cors.allow_origins`);
+    return new ApiError(403, headers.has("origin") ? unnamed(page) : nameless("by a request with cookies and"));
   };
 }
 
+const unnamed = (page: string): string =>
+  `A page of the origin ${page} may not use cookies here. For cookies, "*" in http.cors.allow_origins names nobody: name that origin ` +
+  "there, or set http.cors.allow_credentials. If it is the server's own page, the proxy in front has to pass X-Forwarded-Host (or Host)";
+
+const nameless = (how: string): string =>
+  `A page elsewhere may not change anything here ${how} without an Origin, as that of an image is. ` +
+  "Send it with fetch, which says whose page it is";
+
 /**
  * Whether a page is one of this server, under whatever name: cookies belong to a name, so that a foreign site that resolves its own name to
- * us has none that count. Pages and a server that are both on this machine belong together.
+ * us has none that count. They do not know ports, so that all pages of the name may have them; and pages and a server that are both on this
+ * machine belong together.
  */
 function isOwn(page: string, headers: Headers): boolean {
   if (headers.get("sec-fetch-site") === "same-origin") return true;
-  if (!URL.canParse(page)) return false;
-  const { host, hostname } = new URL(page);
+  const name = URL.canParse(page) ? new URL(page).hostname : "";
+  if (name === "") return false;
+  const host = nameIn(headers.get("host"));
   // A page elsewhere cannot set X-Forwarded-Host without a preflight, which allows no cookies.
-  const hosts = [headers.get("host"), headers.get("x-forwarded-host")?.split(",")[0]?.trim()];
-  if (hosts.some((name) => name?.toLowerCase() === host)) return true;
-  const name = (headers.get("host") ?? "").replace(/:\d*$/, "");
-  return isLoopback(hostname) && isLoopback(name);
+  if (name === host || name === nameIn(headers.get("x-forwarded-host"))) return true;
+  return isLoopback(name) && isLoopback(host);
 }
+
+/** The name in a header of hosts, without its port; of several it is the first, which is the one that the browser asked for. */
+const nameIn = (header: string | null): string =>
+  (header ?? "").replace(/,.*$/s, "").trim().replace(/:\d*$/, "").toLowerCase();

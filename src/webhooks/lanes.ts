@@ -1,6 +1,7 @@
 // Which delivery is sent next: receivers take turns, each has few deliveries under way, and one that did not answer has a single one. So neither a
 // receiver with a long backlog nor many dead ones keep another waiting.
 import { LRUCache } from "lru-cache";
+import { Later } from "./later.ts";
 
 /** What is known of a receiver: it answered the last time, it did not, or it was never asked. */
 type Standing = "answers" | "unknown" | "troubled";
@@ -22,16 +23,9 @@ const SHARES: readonly (readonly [who: readonly Standing[], share: number])[] = 
 /** Receivers whose last answer is remembered when nothing is to be sent to them. */
 const REMEMBERED = 10_000;
 
-interface Later {
-  readonly id: string;
-  readonly due: number;
-}
-
 interface Lane {
   /** Deliveries whose time has come, the first to be sent first. */
   readonly ready: string[];
-  /** The others, the earliest first. */
-  readonly later: Later[];
   underWay: number;
 }
 
@@ -46,8 +40,10 @@ export interface Turn {
 }
 
 export class DeliveryLanes {
-  /** By receiver; the one whose turn it is comes first. */
+  /** Receivers of what is ready or under way; the one whose turn it is comes first. */
   readonly #lanes = new Map<string, Lane>();
+  /** What `take` has not found due yet. */
+  readonly #later = new Later<{ readonly receiver: string; readonly id: string }>();
   readonly #known = new LRUCache<string, Standing>({ max: REMEMBERED });
   /** What is under way. */
   readonly #held: Record<Standing, { places: number; size: number }> = {
@@ -58,20 +54,27 @@ export class DeliveryLanes {
 
   /** @param due not before this time, in milliseconds. */
   add(receiver: string, id: string, due: number): void {
-    let lane = this.#lanes.get(receiver);
-    if (lane === undefined) this.#lanes.set(receiver, (lane = { ready: [], later: [], underWay: 0 }));
-    let low = 0;
-    let high = lane.later.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (lane.later[middle]!.due <= due) low = middle + 1;
-      else high = middle;
+    this.#later.add({ receiver, id }, due);
+  }
+
+  #makeReady(now: number): void {
+    for (let next = this.#later.take(now); next !== undefined; next = this.#later.take(now)) {
+      const { receiver, id } = next;
+      const lane = this.#lanes.get(receiver) ?? { ready: [], underWay: 0 };
+      // Who had nothing to get stands behind those that wait.
+      if (lane.ready.length === 0) this.#toEnd(receiver, lane);
+      lane.ready.push(id);
     }
-    lane.later.splice(low, 0, { id, due });
+  }
+
+  #toEnd(receiver: string, lane: Lane): void {
+    this.#lanes.delete(receiver);
+    this.#lanes.set(receiver, lane);
   }
 
   /** The delivery to send now; undefined when none may be sent. Call `done` when it was. */
   take(now: number): Turn | undefined {
+    this.#makeReady(now);
     const room = {
       answers: this.#hasRoom("answers"),
       unknown: this.#hasRoom("unknown"),
@@ -79,16 +82,13 @@ export class DeliveryLanes {
     };
     if (!room.answers) return undefined;
     for (const [receiver, lane] of this.#lanes) {
+      if (lane.ready.length === 0) continue;
       const standing = this.#known.get(receiver) ?? "unknown";
       if (!room[standing] || lane.underWay >= AT_ONCE[standing]) continue;
-      const due = lane.later.findIndex((later) => later.due > now);
-      for (const { id } of lane.later.splice(0, due < 0 ? lane.later.length : due)) lane.ready.push(id);
-      const id = lane.ready.shift();
-      if (id === undefined) continue;
+      const id = lane.ready.shift()!;
       lane.underWay++;
       this.#held[standing].places++;
-      this.#lanes.delete(receiver);
-      this.#lanes.set(receiver, lane);
+      this.#toEnd(receiver, lane);
       return { id, receiver, standing, size: 0 };
     }
     return undefined;
@@ -117,13 +117,14 @@ export class DeliveryLanes {
     const lane = this.#lanes.get(receiver);
     if (lane === undefined) return;
     lane.underWay--;
-    if (lane.underWay === 0 && lane.ready.length === 0 && lane.later.length === 0) this.#lanes.delete(receiver);
+    if (lane.underWay === 0 && lane.ready.length === 0) this.#lanes.delete(receiver);
   }
 
-  /** When the next delivery is due that is not due yet; Infinity when there is none. */
+  /**
+   * When the next delivery is due that was not due at the last `take`; Infinity when there is none. What is due and waits for room is not
+   * among them: `done` is what makes room.
+   */
   get earliest(): number {
-    let earliest = Infinity;
-    for (const { later } of this.#lanes.values()) earliest = Math.min(earliest, later[0]?.due ?? Infinity);
-    return earliest;
+    return this.#later.earliest;
   }
 }

@@ -118,6 +118,79 @@ describe("an answer that is rolled back", () => {
   });
 });
 
+describe("a message with the contextId alone", () => {
+  /** A task that waits for an answer, and another one in its context that stands at a gate. */
+  const besides = async (gate: string): Promise<{ asking: Wire; next: Wire }> => {
+    const asking = await waiting();
+    const next = await send(`gate ${gates.url(gate)}`, { contextId: asking.contextId }, true);
+    await gates.entered(gate);
+    return { asking, next };
+  };
+  const canceled = { status: { state: "TASK_STATE_CANCELED", message: { parts: [{ text: expect.any(String) }] } } };
+
+  test("leaves the question open when it is rolled back", async () => {
+    const { asking, next } = await besides("rolled back question");
+    const stream = await kit.stream("SubscribeToTask", { id: asking.id });
+    await stream.next();
+    expect(await kit.error("SendMessage", said1("now", { taskId: asking.id }))).toMatchObject({ code: -32_004 });
+    await server.client.runs.cancel(asking.contextId, next.id, true, "rollback");
+    expect(await get(asking.id)).toMatchObject({ status: asking.status });
+    expect(await kit.error("GetTask", { id: next.id })).toMatchObject({ code: -32_001 });
+    expect(await send("now", { taskId: asking.id })).toMatchObject({
+      id: asking.id,
+      status: { state: "TASK_STATE_COMPLETED" },
+      artifacts: [{ parts: [{ text: 'You answered "now"' }] }],
+    });
+    const told = (await stream.rest()).at(-1);
+    expect(told).toMatchObject({ statusUpdate: { taskId: asking.id, status: { state: "TASK_STATE_COMPLETED" } } });
+  });
+
+  test("takes the question away when it has begun and is canceled, as does a run over the API", async () => {
+    const { asking, next } = await besides("canceled question");
+    const stream = await kit.stream("SubscribeToTask", { id: asking.id });
+    await stream.next();
+    await kit.result("CancelTask", { id: next.id });
+    expect((await stream.rest()).at(-1)).toMatchObject({ statusUpdate: { taskId: asking.id, ...canceled } });
+    expect(await get(asking.id)).toMatchObject(canceled);
+
+    const other = await waiting();
+    const { run_id } = await server.client.runs.create(other.contextId, "kit", {
+      input: { messages: [{ role: "user", content: `gate ${gates.url("run over the API")}` }] },
+    });
+    await gates.entered("run over the API");
+    await server.client.runs.cancel(other.contextId, run_id, true);
+    expect(await get(other.id)).toMatchObject(canceled);
+  });
+
+  test("waits for an answer over the API that is under way, and takes nothing from it", async () => {
+    const asking = await waiting();
+    await server.client.runs.create(asking.contextId, "kit", { command: { resume: gates.url("under way") } });
+    await gates.entered("under way");
+    const next = await send("and this", { contextId: asking.contextId }, true);
+    expect(await get(asking.id)).toMatchObject({ status: asking.status });
+    gates.open("under way");
+    await server.client.runs.join(asking.contextId, next.id);
+    expect(await get(asking.id)).toMatchObject({
+      status: { state: "TASK_STATE_COMPLETED" },
+      artifacts: [{ parts: [{ text: expect.stringContaining("You answered") }] }],
+    });
+    expect(await get(next.id)).toMatchObject({ status: { state: "TASK_STATE_COMPLETED" } });
+  });
+
+  test("that asks something itself leaves one question open, also behind an answer that asks again", async () => {
+    const { task: asking } = await ask.result("SendMessage", said1("hello"));
+    const answer = said1("go on", { taskId: asking.id });
+    await ask.result("SendMessage", { ...answer, configuration: { returnImmediately: true } });
+    const { task: next } = await ask.result("SendMessage", said1("hello again", { contextId: asking.contextId }));
+    expect(next).toMatchObject({ status: { state: "TASK_STATE_INPUT_REQUIRED" } });
+    const { tasks } = await ask.result("ListTasks", { contextId: asking.contextId });
+    expect(tasks).toMatchObject([next, { id: asking.id, ...canceled }].map(({ id, status }) => ({ id, status })));
+    expect(await ask.result("SendMessage", said1("stop", { taskId: next.id }))).toMatchObject({
+      task: { id: next.id, status: { state: "TASK_STATE_COMPLETED" } },
+    });
+  });
+});
+
 describe("a question that is settled by a change of the thread's state", () => {
   test("is not asked any more, for any method", async () => {
     const settled = async (): Promise<Wire> => {

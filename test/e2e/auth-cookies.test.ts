@@ -45,6 +45,8 @@ test("is of no use to a page elsewhere, and of use to all that are not", async (
     { host: `localhost:${port}`, origin: "http://localhost:3000" },
     { origin: "https://agents.example", "x-forwarded-host": "agents.example" },
     { origin: "https://agents.example", "sec-fetch-site": "same-origin" },
+    // Cookies do not know ports: a page on another one has them anyway.
+    { origin: "http://agents.example:3000", "x-forwarded-host": "Agents.example:2024, 10.0.0.7" },
   ];
   for (const headers of trusted)
     expect([headers, ...(await statuses(url, { ...COOKIE, ...headers }))]).toEqual([headers, 200, 101]);
@@ -53,11 +55,39 @@ test("is of no use to a page elsewhere, and of use to all that are not", async (
   expect(await statuses(url, { origin: FOREIGN, authorization: "Bearer ada" })).toEqual([200, 101]);
 
   const search = { headers: COOKIE, body: { metadata: { by: "a page" } } };
-  expect((await call(url, "POST", "/threads/count", search)).json).toBe(7);
+  expect((await call(url, "POST", "/threads/count", search)).json).toBe(8);
   // What is only read, the browser does not show to the page; and what the project answers itself is its own business.
   const headers = { ...COOKIE, origin: FOREIGN };
   expect((await call(url, "GET", "/assistants/counter", { headers })).status).toBe(200);
   expect((await call(url, "POST", "/callback", { headers })).text).toBe("back");
+});
+
+test("is of use to pages on other ports of the name by which the server is reached", async () => {
+  const { url } = await serve(projectOf(), { host: "0.0.0.0" });
+  const { port } = new URL(url);
+  const local = `http://127.0.0.1:${port}`;
+  const host = `agents.example:${port}`;
+  for (const origin of [`http://${host}`, "http://agents.example:3000", "https://agents.example"])
+    expect([origin, ...(await statuses(local, { ...COOKIE, host, origin }))]).toEqual([origin, 200, 101]);
+  for (const origin of ["http://other.example", "http://www.agents.example", "http://example", "http://localhost:3000"])
+    expect([origin, ...(await statuses(local, { ...COOKIE, host, origin }))]).toEqual([origin, 403, 403]);
+});
+
+test("is refused with a reason that says what to do", async () => {
+  const { url } = await serve(projectOf({ allow_origins: ["*"] }));
+  const detailOf = async (headers: Record<string, string>): Promise<string> => {
+    const { status, json } = await call(url, "POST", "/threads", { headers: { ...COOKIE, ...headers }, body: {} });
+    expect(status).toBe(403);
+    return (json as { detail: string }).detail;
+  };
+  const named = await detailOf({ origin: FOREIGN });
+  expect(named).toContain(`A page of the origin ${FOREIGN} may not use cookies`);
+  expect(named).toMatch(/"\*" in http\.cors\.allow_origins names nobody: name that origin there/);
+  expect(named).toContain("allow_credentials");
+  expect(named).toContain("proxy in front has to pass X-Forwarded-Host");
+  const nameless = await detailOf({ "sec-fetch-site": "cross-site" });
+  expect(nameless).toContain("with cookies and without an Origin");
+  expect(nameless).not.toMatch(/null|allow_origins/);
 });
 
 test("is of no use to a page whose image would stop a run", async () => {

@@ -175,6 +175,8 @@ test("with origins in the config, pages of others can neither change anything no
   ] as const)
     // oxlint-disable-next-line no-await-in-loop -- one after the other
     expect([headers, (await call(server.url, "GET", join, { headers })).status]).toEqual([headers, status]);
+  const image = await call(server.url, "GET", join, { headers: { "sec-fetch-site": "cross-site" } });
+  expect(image.json).toEqual({ detail: expect.stringMatching(/without an Origin/) as unknown });
   // What is only read is left to the browser, which does not show it to the page.
   const read = await call(server.url, "GET", "/assistants/counter", { headers: { origin: "https://evil.example" } });
   expect([read.status, read.headers["access-control-allow-origin"]]).toEqual([200, undefined]);

@@ -91,3 +91,31 @@ test("nothing is sent before it is due, and what is due first is sent first", ()
   expect(idsOf(takeAll(lanes, 30))).toEqual(["middle", "late"]);
   expect(lanes.earliest).toBe(Infinity);
 });
+
+test("what is due and waits for room is not waited for by the clock", () => {
+  const lanes = new DeliveryLanes();
+  for (let i = 0; i < 2; i++) lanes.add("a", `a${i}`, 0);
+  const [first] = takeAll(lanes, 10);
+  lanes.add("a", "due", 5);
+  lanes.add("a", "later", 20);
+  expect(takeAll(lanes, 10)).toEqual([]);
+  expect(lanes.earliest).toBe(20);
+  lanes.done(first!, true);
+  expect(idsOf(takeAll(lanes, 10))).toEqual(["due"]);
+});
+
+test("very many go in the order of their times, and of the same time in the order in which they came", () => {
+  const lanes = new DeliveryLanes();
+  const dues = Array.from({ length: 500 }, (_, i) => (i * 7919) % 50);
+  for (const [i, due] of dues.entries()) lanes.add("a", `${i}`, due);
+  const wanted = dues.map((due, i) => ({ due, i })).toSorted((a, b) => a.due - b.due || a.i - b.i);
+  const sent: string[] = [];
+  for (let now = 0; now < 50; now++) {
+    expect(lanes.earliest).toBe(now);
+    for (let turn = lanes.take(now); turn !== undefined; turn = lanes.take(now)) {
+      sent.push(turn.id);
+      lanes.done(turn, true);
+    }
+  }
+  expect(sent).toEqual(wanted.map(({ i }) => `${i}`));
+});
