@@ -125,13 +125,6 @@ export class FileWatcher {
   }
 }
 
-/** Watches the config or env file: any paths, whether they exist or not. The answer ends it. */
-export function watchFiles(paths: Iterable<string>, onChange: OnChange): { close(): void } {
-  const watcher = new FileWatcher(onChange);
-  watcher.set(paths);
-  return watcher;
-}
-
 const MISSING = "missing";
 const VANISHED = "vanished";
 

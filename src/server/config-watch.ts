@@ -2,39 +2,50 @@
 import type { ProcessEnv } from "../config/env.ts";
 import { ConfigError, loadProject } from "../config/load.ts";
 import type { ProjectConfig } from "../config/types.ts";
-import { watchFiles } from "../graphs/watch.ts";
+import { FileWatcher } from "../graphs/watch.ts";
 import type { StartOptions } from "./types.ts";
 
-/**
- * Follows the config file and the env file; a broken edit is reported and changes nothing.
- * @param processEnv the variables that the process was started with.
- */
+/** Milliseconds by which the time of a file may be behind the clock: file systems take it from a slower one. */
+const FILE_TIME_LAG_MS = 10;
+
+/** A project as it was read. */
+export interface ReadProject {
+  readonly project: ProjectConfig;
+  /** Milliseconds since 1970 at which reading began: what was saved later has not been seen. */
+  readonly readAt: number;
+  /** The variables that the process was started with. */
+  readonly processEnv: ProcessEnv;
+}
+
+/** Follows the config file and the env file; a broken edit is reported and changes nothing. */
 export function watchConfig(
   { cwd, config, onEvent }: StartOptions,
-  project: ProjectConfig,
-  processEnv: ProcessEnv,
+  { project, readAt, processEnv }: ReadProject,
   reconfigure: (project: ProjectConfig) => Promise<void>,
 ): { close(): void } {
-  const pathsOf = ({ file, envFile }: ProjectConfig): string[] => [file, envFile].filter((path) => path !== null);
-  let watcher: { close(): void };
   let last = Promise.resolve();
+  // One for all the time: a new one would not know what happens while a save is taken over.
+  const watcher = new FileWatcher(() => {
+    last = last.then(reload);
+  });
+  const follow = ({ file, envFile }: ProjectConfig, since: number): void => {
+    const paths = [file, envFile].filter((path) => path !== null);
+    watcher.set(paths, since - FILE_TIME_LAG_MS);
+  };
   const reload = async (): Promise<void> => {
+    const since = Date.now();
     try {
       const loaded = await loadProject({ cwd, config: config ?? project.file ?? cwd, processEnv });
       for (const diagnostic of loaded.warnings) onEvent({ type: "diagnostic", diagnostic });
       if (loaded.config === null) return;
       await reconfigure(loaded.config);
-      watcher.close();
-      watcher = watchFiles(pathsOf(loaded.config), onChange);
+      follow(loaded.config, since);
     } catch (error) {
       if (error instanceof ConfigError)
         for (const diagnostic of error.diagnostics) onEvent({ type: "diagnostic", diagnostic });
       else onEvent({ type: "log", level: "error", message: error instanceof Error ? error.message : String(error) });
     }
   };
-  const onChange = (): void => {
-    last = last.then(reload);
-  };
-  watcher = watchFiles(pathsOf(project), onChange);
+  follow(project, readAt);
   return { close: () => watcher.close() };
 }

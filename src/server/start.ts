@@ -43,6 +43,7 @@ export async function startServer(options: StartOptions): Promise<RunningServer>
   // As the process was started: what an env file adds changes with the file.
   const processEnv = { ...process.env };
   const fallback = demoProject(options.cwd);
+  const readAt = Date.now();
   const loaded = await loadProject({
     cwd: options.cwd,
     processEnv,
@@ -185,7 +186,9 @@ export async function startServer(options: StartOptions): Promise<RunningServer>
     };
     let retract = offerLoopback(baseUrl(), (request) => app.fetch(request));
     const configWatch =
-      options.reload && project.file !== null ? watchConfig(options, project, processEnv, reconfigure) : undefined;
+      options.reload && project.file !== null
+        ? watchConfig(options, { project, readAt, processEnv }, reconfigure)
+        : undefined;
     const ready = Promise.all([graphs.start(), customApp?.start(), doors.check()]).then(() => undefined);
     // Behind the graphs: a package that embeds may take long to load, and nobody waits for it yet.
     void ready.then(

@@ -124,7 +124,10 @@ describe("one process", () => {
     save("src/more.ts", GRAPH.replaceAll("${word}", "more"));
     save("src/other.ts", GRAPH.replaceAll("${word}", "other"));
     const graphs = { talk: "./src/other.ts:graph", more: "./src/more.ts:graph" };
-    await saveAndReload("langgraph.json", JSON.stringify({ graphs, env: ".env" }));
+    await Promise.all([
+      child.seen(/^loaded more in /m),
+      saveAndReload("langgraph.json", JSON.stringify({ graphs, env: ".env" })),
+    ]);
     const assistants = await client.assistants.search();
     expect(assistants.map(({ graph_id }) => graph_id).toSorted()).toEqual(["more", "talk"]);
     expect(await client.runs.wait(null, "more", { input: { gate: "" } })).toMatchObject({

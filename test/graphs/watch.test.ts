@@ -1,7 +1,13 @@
 import { renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { FileWatcher, watchFiles } from "../../src/graphs/watch.ts";
+import { FileWatcher, type OnChange } from "../../src/graphs/watch.ts";
 import { project } from "./project.ts";
+
+function watchFiles(paths: readonly string[], onChange: OnChange): FileWatcher {
+  const watcher = new FileWatcher(onChange);
+  watcher.set(paths);
+  return watcher;
+}
 
 /** A change listener whose calls can be awaited one by one. */
 function changes(): {
