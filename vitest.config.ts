@@ -26,7 +26,8 @@ export default defineConfig({
     pool: "forks",
     env: { AGENT_SERVER_TEST_BUILD: buildFolder },
     globalSetup: "test/build.ts",
-    maxWorkers: 2,
+    // One more than the cores of CI: tests wait now and then.
+    maxWorkers: 3,
     projects: [
       { extends: true, test: { name: "together", include: together, isolate: false } },
       { extends: true, test: { name: "alone", include: alone } },

@@ -6,7 +6,7 @@ import { FileWatcher } from "../graphs/watch.ts";
 import type { StartOptions } from "./types.ts";
 
 /** Milliseconds by which the time of a file may be behind the clock: file systems take it from a slower one. */
-const FILE_TIME_LAG_MS = 10;
+const FILE_TIME_LAG_MS = 5;
 
 /** A project as it was read. */
 export interface ReadProject {
@@ -29,8 +29,10 @@ export function watchConfig(
     last = last.then(reload);
   });
   const follow = ({ file, envFile }: ProjectConfig, since: number): void => {
-    const paths = [file, envFile].filter((path) => path !== null);
-    watcher.set(paths, since - FILE_TIME_LAG_MS);
+    watcher.set(
+      [file, envFile].filter((path) => path !== null),
+      since,
+    );
   };
   const reload = async (): Promise<void> => {
     const since = Date.now();
@@ -39,13 +41,14 @@ export function watchConfig(
       for (const diagnostic of loaded.warnings) onEvent({ type: "diagnostic", diagnostic });
       if (loaded.config === null) return;
       await reconfigure(loaded.config);
-      follow(loaded.config, since);
+      follow(loaded.config, since - FILE_TIME_LAG_MS);
     } catch (error) {
       if (error instanceof ConfigError)
         for (const diagnostic of error.diagnostics) onEvent({ type: "diagnostic", diagnostic });
       else onEvent({ type: "log", level: "error", message: error instanceof Error ? error.message : String(error) });
     }
   };
-  follow(project, readAt);
+  // What was saved in the very millisecond before is not taken for a change.
+  follow(project, readAt + 1);
   return { close: () => watcher.close() };
 }

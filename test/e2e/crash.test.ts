@@ -11,8 +11,8 @@ import { temporaryFolder } from "./support/server.ts";
 
 const PROJECT = join(import.meta.dirname, "..", "fixtures", "crash-project");
 const SEED = 20_261_120;
-/** All of them in CI; fewer where a person waits. */
-const KILLS = Number(process.env["CRASH_KILLS"] ?? 20);
+/** A hundred in CI; fewer where a person waits. */
+const KILLS = process.env["THOROUGH"] === "1" ? 100 : 10;
 /** Servers that are killed at the same time, each with a data folder and clients of its own: there are two cores. */
 const LANES = 2;
 

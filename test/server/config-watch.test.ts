@@ -1,5 +1,5 @@
 // Saves of the config and env files while others are being taken over: none is missed.
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
@@ -14,7 +14,10 @@ const CONFIG = { graphs: { agent: "./agent.ts:graph" }, env: ".env" };
 async function followed() {
   const cwd = mkdtempSync(join(tmpdir(), "agent-server-config-watch-"));
   onTestFinished(() => rmSync(cwd, { recursive: true, force: true }));
-  const save = (file: string, text: string): void => writeFileSync(join(cwd, file), text);
+  const save = (file: string, text: string, at?: Date): void => {
+    writeFileSync(join(cwd, file), text);
+    if (at !== undefined) utimesSync(join(cwd, file), at, at);
+  };
   save("agent.ts", "");
   save("langgraph.json", JSON.stringify(CONFIG));
   save(".env", "STAGE=first\n");
@@ -48,7 +51,7 @@ test("a save that comes while another is taken over", async () => {
 
 test("a save that came before the files were watched", async () => {
   const { save, follow } = await followed();
-  save(".env", "STAGE=second\n");
+  save(".env", "STAGE=second\n", new Date(Date.now() + 1000));
   await expect(follow("second")).resolves.toBeUndefined();
 });
 
