@@ -18,6 +18,7 @@ import {
 } from "./support/protocol.ts";
 import { startProxy } from "./support/proxy.ts";
 import { startTestServer, temporaryFolder, useServer } from "./support/server.ts";
+import { statusOfUpgrade, upgradeStatus } from "./support/upgrade.ts";
 
 const server = useServer({ cwd: PROTOCOL_PROJECT });
 const gates = useGates();
@@ -244,14 +245,12 @@ describe("the wire", () => {
   });
 
   test("a socket is refused where a request would be", async () => {
-    await expect(connect(server.url, "nonsense")).rejects.toThrow("422");
-    await expect(connect(`${server.url}/elsewhere`, randomUUID())).rejects.toThrow("404");
-    await expect(connect(server.url, randomUUID(), { headers: { host: "evil.example" } })).rejects.toThrow("403");
-    const upgrade = new OptionSocket(`${server.url.replace("http", "ws")}/ok`);
-    const refused = await new Promise((resolve) => {
-      upgrade.addEventListener("error", (event) => resolve((event as unknown as { message: string }).message));
-    });
-    expect(refused).toContain("200");
+    // The WebSocket of newer versions of Node does not tell the status.
+    expect(await upgradeStatus(server.url, "nonsense")).toBe(422);
+    expect(await upgradeStatus(`${server.url}/elsewhere`, randomUUID())).toBe(404);
+    expect(await upgradeStatus(server.url, randomUUID(), { host: "evil.example" })).toBe(403);
+    expect(await statusOfUpgrade(`${server.url}/ok`)).toBe(200);
+    await expect(connect(server.url, "nonsense")).rejects.toThrow();
   });
 
   test("a page of another origin is refused where origins are restricted", async () => {
@@ -267,8 +266,7 @@ describe("the wire", () => {
     writeFileSync(join(cwd, "langgraph.json"), JSON.stringify({ graphs: { steps: "./src/steps.ts:graph" }, http }));
     const own = await startTestServer({ cwd });
     onTestFinished(async () => void (await own.stop()));
-    const bad = connect(own.url, randomUUID(), { headers: { origin: "https://bad.example" } });
-    await expect(bad).rejects.toThrow("403");
+    expect(await upgradeStatus(own.url, randomUUID(), { origin: "https://bad.example" })).toBe(403);
     const good = await connect(own.url, randomUUID(), { headers: { origin: "https://good.example" } });
     expect((await good.ask("subscription.subscribe", { channels: ["values"] })).response.type).toBe("success");
   });

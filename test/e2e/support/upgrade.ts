@@ -1,10 +1,14 @@
 // The answer to a request for a WebSocket, where a test wants no more than that.
 import { request as httpRequest } from "node:http";
 
-/** Asks for a WebSocket of a thread's events. @returns the status of the answer; 101 when it is one, which is closed again. */
-export function upgradeStatus(url: string, threadId: string, headers: Record<string, string>): Promise<number> {
+/** Asks for a WebSocket of a thread's events. @returns as `statusOfUpgrade`. */
+export const upgradeStatus = (url: string, threadId: string, headers: Record<string, string> = {}): Promise<number> =>
+  statusOfUpgrade(`${url}/threads/${threadId}/stream/events`, headers);
+
+/** Asks for a WebSocket at an address. @returns the status of the answer; 101 when it is one, which is closed again. */
+export function statusOfUpgrade(address: string, headers: Record<string, string> = {}): Promise<number> {
   return new Promise((resolve, reject) => {
-    const asked = httpRequest(`${url}/threads/${threadId}/stream/events`, {
+    const asked = httpRequest(address, {
       agent: false,
       headers: {
         connection: "Upgrade",
