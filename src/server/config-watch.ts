@@ -5,9 +5,6 @@ import type { ProjectConfig } from "../config/types.ts";
 import { FileWatcher } from "../graphs/watch.ts";
 import type { StartOptions } from "./types.ts";
 
-/** Milliseconds by which the time of a file may be behind the clock: file systems take it from a slower one. */
-const FILE_TIME_LAG_MS = 5;
-
 /** A project as it was read. */
 export interface ReadProject {
   readonly project: ProjectConfig;
@@ -35,13 +32,13 @@ export function watchConfig(
     );
   };
   const reload = async (): Promise<void> => {
-    const since = Date.now();
     try {
       const loaded = await loadProject({ cwd, config: config ?? project.file ?? cwd, processEnv });
       for (const diagnostic of loaded.warnings) onEvent({ type: "diagnostic", diagnostic });
       if (loaded.config === null) return;
       await reconfigure(loaded.config);
-      follow(loaded.config, since - FILE_TIME_LAG_MS);
+      // A file that it begins to name is read again: it may have been saved meanwhile, and the time of a file may be behind the clock.
+      follow(loaded.config, 0);
     } catch (error) {
       if (error instanceof ConfigError)
         for (const diagnostic of error.diagnostics) onEvent({ type: "diagnostic", diagnostic });
