@@ -8,7 +8,7 @@ import { registerRoutes } from "../../src/server/routes.ts";
 import { type Asked, ROWS } from "./support/auth-rows.ts";
 import { ADA, AuthWorld, BOB } from "./support/auth-world.ts";
 import { useGates } from "./support/gates.ts";
-import { type Answer, open } from "./support/http.ts";
+import { type Answer, glance } from "./support/http.ts";
 import { useServer } from "./support/server.ts";
 
 const server = useServer({ cwd: join(import.meta.dirname, "..", "fixtures", "auth-project") });
@@ -36,22 +36,7 @@ async function send(name: string, asked: Asked, headers: Record<string, string>)
   const { at = {}, query = "", body } = asked;
   const address = path.replaceAll(/\{(\w+)\}/g, (_, parameter: string) => encodeURIComponent(at[parameter]!)) + query;
   const sent = { headers: { ...asked.headers, ...headers }, ...(body === undefined ? {} : { body }) };
-  const response = await open(server.url, method, address, sent);
-  response.setEncoding("utf8");
-  const streams = response.headers["content-type"]?.startsWith("text/event-stream") === true;
-  let text = "";
-  for await (const chunk of response) {
-    text += chunk;
-    if (streams) break;
-  }
-  response.destroy();
-  let json: unknown;
-  try {
-    json = JSON.parse(text);
-  } catch {
-    json = undefined;
-  }
-  return { status: response.statusCode!, headers: response.headers, text, json };
+  return glance(server.url, method, address, sent);
 }
 
 test("every operation has a row, and every row an operation", () => {

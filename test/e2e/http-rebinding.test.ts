@@ -1,8 +1,8 @@
 // Pages of foreign sites: DNS rebinding, which a foreign Host gives away, and origins that the config does not name. At every door.
-import { request as httpRequest, type IncomingHttpHeaders } from "node:http";
 import { expect, onTestFinished, test } from "vitest";
 import { frames, call } from "./support/http.ts";
 import { httpProject, serve, type HttpServer } from "./support/http-project.ts";
+import { statusOfUpgrade, upgradeStatus } from "./support/upgrade.ts";
 
 const APP = `
 import { Hono } from "hono";
@@ -45,35 +45,6 @@ const DOORS = [
 const EVIL = { host: "evil.example:2024", origin: "http://evil.example:2024" };
 const ACCEPT = { accept: "application/json, text/event-stream", "access-control-request-method": "POST" };
 
-/** Asks for a WebSocket. @returns the status of the answer; 101 when it was opened. */
-function upgrade(
-  url: string,
-  headers: Record<string, string>,
-): Promise<{ status: number; headers: IncomingHttpHeaders }> {
-  return new Promise((resolve, reject) => {
-    const asked = httpRequest(url, {
-      agent: false,
-      headers: {
-        connection: "Upgrade",
-        upgrade: "websocket",
-        "sec-websocket-version": "13",
-        "sec-websocket-key": "dGhlIHNhbXBsZSBub25jZQ==",
-        ...headers,
-      },
-    });
-    asked.on("response", (response) => {
-      response.resume();
-      resolve({ status: response.statusCode!, headers: response.headers });
-    });
-    asked.on("upgrade", (response, socket) => {
-      socket.destroy();
-      resolve({ status: 101, headers: response.headers });
-    });
-    asked.on("error", reject);
-    asked.end();
-  });
-}
-
 async function rebind(server: HttpServer, headers: Record<string, string>): Promise<Record<string, number>> {
   const statuses: Record<string, number> = {};
   for (const [name, method, path, body] of DOORS) {
@@ -86,7 +57,7 @@ async function rebind(server: HttpServer, headers: Record<string, string>): Prom
     }
   }
   const { thread_id } = (await call(server.url, "POST", "/threads", { body: {} })).json as { thread_id: string };
-  statuses["a WebSocket"] = (await upgrade(`${server.url}/threads/${thread_id}/stream/events`, headers)).status;
+  statuses["a WebSocket"] = await upgradeStatus(server.url, thread_id, headers);
   return statuses;
 }
 const all = (status: number): Record<string, number> =>
@@ -161,7 +132,7 @@ test("with origins in the config, pages of others can neither change anything no
       expect((await call(server.url, "POST", path, { headers, body: RUN })).status, `${path} ${origin}`).toBe(changes);
     }
     // oxlint-disable-next-line no-await-in-loop -- one after the other
-    expect((await upgrade(socket, { origin })).status, origin).toBe(opens);
+    expect(await statusOfUpgrade(socket, { origin }), origin).toBe(opens);
   }
   // Nor can they stop a run by reading of it.
   const join = `/threads/${thread_id}/runs/${crypto.randomUUID()}/join?cancel_on_disconnect=1`;

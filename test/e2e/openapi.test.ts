@@ -1,7 +1,6 @@
 // The OpenAPI document is true: every operation in it exists, takes what it says and nothing else, and answers as it says, with every
 // status that it names. The rows are in support/operations.ts; an operation without one fails here.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { request as httpRequest } from "node:http";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { Validator } from "@seriousme/openapi-schema-validator";
@@ -10,9 +9,10 @@ import { pathTemplate, type Operation } from "../../src/server/operation.ts";
 import { registerRoutes } from "../../src/server/routes.ts";
 import { ApiDocument, type Schema } from "./support/document.ts";
 import { useGates } from "./support/gates.ts";
-import { call, open, type Answer } from "./support/http.ts";
+import { call, glance, type Answer } from "./support/http.ts";
 import { ROWS, type Request, type World } from "./support/operations.ts";
 import { clientOf, PROJECT, startTestServer, type TestServer } from "./support/server.ts";
+import { statusOfUpgrade } from "./support/upgrade.ts";
 
 /** Bytes that a body may have here. */
 const MAX_BODY = 200_000;
@@ -58,45 +58,8 @@ const pathOf = ({ path }: Operation, { at = {}, query = "" }: Request): string =
 async function send(operation: Named, request: Request): Promise<Answer> {
   const { headers, body } = request;
   const sent = { ...(headers === undefined ? {} : { headers }), ...(body === undefined ? {} : { body }) };
-  const response = await open(server.url, operation.method, pathOf(operation, request), sent);
-  response.setEncoding("utf8");
-  const streams = response.headers["content-type"]?.startsWith("text/event-stream") === true;
-  let text = "";
-  for await (const chunk of response) {
-    text += chunk;
-    if (streams) break;
-  }
-  response.destroy();
-  let json: unknown;
-  try {
-    json = JSON.parse(text);
-  } catch {
-    json = undefined;
-  }
-  return { status: response.statusCode!, headers: response.headers, text, json };
+  return glance(server.url, operation.method, pathOf(operation, request), sent);
 }
-
-/** Asks for a WebSocket. @returns the status. */
-const upgrade = (path: string): Promise<number> =>
-  new Promise((resolve, reject) => {
-    const headers = {
-      connection: "Upgrade",
-      upgrade: "websocket",
-      "sec-websocket-version": "13",
-      "sec-websocket-key": "dGhlIHNhbXBsZSBub25jZQ==",
-    };
-    const request = httpRequest(`${server.url}${path}`, { headers, agent: false });
-    request.on("upgrade", (response, socket) => {
-      socket.destroy();
-      resolve(response.statusCode!);
-    });
-    request.on("response", (response) => {
-      response.resume();
-      resolve(response.statusCode!);
-    });
-    request.on("error", reject);
-    request.end();
-  });
 
 /** Checks an answer against what the document says of its status. */
 function check({ name }: Named, answer: Answer, status: number): void {
@@ -205,7 +168,7 @@ describe.each(operations)("$name", (operation) => {
       // oxlint-disable-next-line no-await-in-loop -- one after the other
       const request = await make!(world);
       // oxlint-disable-next-line no-await-in-loop -- one after the other
-      if (status === 101) expect(await upgrade(pathOf(operation, request))).toBe(101);
+      if (status === 101) expect(await statusOfUpgrade(server.url + pathOf(operation, request))).toBe(101);
       // oxlint-disable-next-line no-await-in-loop -- one after the other
       else check(operation, await send(operation, request), status);
     }

@@ -1,34 +1,17 @@
 // What went wrong with runs that were taken back: runs that waited for them, what they left in storage, and who followed their threads.
-import { rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Client } from "@langchain/langgraph-sdk";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { openStorage } from "../../src/storage/open.ts";
 import { useGates } from "./support/gates.ts";
 import { call, frames } from "./support/http.ts";
-import { clientOf, startTestServer, type TestServer, temporaryFolder, useServer } from "./support/server.ts";
+import { clientOf, place, useServer } from "./support/server.ts";
 
 const PROJECT = join(import.meta.dirname, "..", "fixtures", "regression-project");
 const server = useServer({ cwd: PROJECT });
 const gates = useGates();
 /** The type of the client knows another word. */
 const KEPT = { onCompletion: "keep" as "complete" };
-
-/** A folder for state, and servers on it; both go with the test. */
-function place(): { dataDir: string; up(): Promise<TestServer> } {
-  const dataDir = temporaryFolder();
-  const servers: TestServer[] = [];
-  onTestFinished(async () => {
-    for (const each of servers) await each.stop();
-    rmSync(dataDir, { recursive: true, force: true });
-  });
-  const up = async (): Promise<TestServer> => {
-    const started = await startTestServer({ cwd: PROJECT, dataDir });
-    servers.push(started);
-    return started;
-  };
-  return { dataDir, up };
-}
 
 /** What LangGraph keeps of all threads in a folder that no server uses: keys and values. */
 async function stored(dataDir: string): Promise<(readonly [key: string, value: string])[]> {
@@ -81,7 +64,7 @@ describe("a run that is rolled back", () => {
   };
 
   test.each([true, false])("leaves nothing in storage (on a thread with a state: %s)", async (withState) => {
-    const { dataDir, up } = place();
+    const { dataDir, up } = place(PROJECT);
     const [first, threadId] = [await up(), crypto.randomUUID()];
     const { threads, runs } = clientOf(first.url);
     await threads.create({ threadId, graphId: "large" });
@@ -97,7 +80,7 @@ describe("a run that is rolled back", () => {
   });
 
   test("leaves nothing when the server was started anew in its middle", async () => {
-    const { dataDir, up } = place();
+    const { dataDir, up } = place(PROJECT);
     const [first, threadId] = [await up(), crypto.randomUUID()];
     let client = clientOf(first.url);
     await client.threads.create({ threadId, graphId: "large" });
@@ -163,7 +146,7 @@ test("the stream of a run that was taken back is gone with it", async () => {
 });
 
 test("runs with input leave no records of what was before them, where their messages are kept as changes", async () => {
-  const { dataDir, up } = place();
+  const { dataDir, up } = place(PROJECT);
   const first = await up();
   const { threads, runs } = clientOf(first.url);
   const { thread_id } = await threads.create();

@@ -1,19 +1,11 @@
 // What went wrong once: each of these was a defect that a reviewer found.
-import { rmSync } from "node:fs";
 import { createServer, type AddressInfo } from "node:net";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { join } from "node:path";
 import { startServer } from "../../src/server/start.ts";
 import { useGates } from "./support/gates.ts";
 import { type Answer, call } from "./support/http.ts";
-import {
-  clientOf,
-  complaints,
-  startTestServer,
-  type TestServer,
-  temporaryFolder,
-  useServer,
-} from "./support/server.ts";
+import { clientOf, complaints, place, useServer } from "./support/server.ts";
 
 const PROJECT = join(import.meta.dirname, "..", "fixtures", "regression-project");
 const server = useServer({ cwd: PROJECT });
@@ -54,22 +46,6 @@ async function asked(gate: string, at: string): Promise<string> {
   return threadId;
 }
 
-/** A folder for state, and servers on it; both go with the test. */
-function place(): { dataDir: string; up(): Promise<TestServer> } {
-  const dataDir = temporaryFolder();
-  const servers: TestServer[] = [];
-  onTestFinished(async () => {
-    for (const each of servers) await each.stop();
-    rmSync(dataDir, { recursive: true, force: true });
-  });
-  const up = async (): Promise<TestServer> => {
-    const started = await startTestServer({ cwd: PROJECT, dataDir });
-    servers.push(started);
-    return started;
-  };
-  return { dataDir, up };
-}
-
 describe("starting again", () => {
   test.each([
     ["a command to a node with NUL in its name", { goto: "a\u0000b" }],
@@ -77,7 +53,7 @@ describe("starting again", () => {
     ["a command to a node with half a character in its name", { goto: "a\ud800b" }],
     ["an update of a channel with half a character in its name", { update: [["a\ud800b", 1]] }],
   ])("%s does not make the state unreadable", async (_what, command) => {
-    const { up } = place();
+    const { up } = place(PROJECT);
     const first = await up();
     const client = clientOf(first.url);
     const precious = await client.threads.create({ metadata: { precious: true } });
@@ -97,7 +73,7 @@ describe("starting again", () => {
   });
 
   test("a start that does not get its port leaves parked runs alone", async () => {
-    const { dataDir, up } = place();
+    const { dataDir, up } = place(PROJECT);
     const first = await up();
     const { runs, threads } = clientOf(first.url);
     const { thread_id } = await threads.create();

@@ -39,11 +39,25 @@ export function open(url: string, method: string, path: string, sent: Sent = {})
 }
 
 /** Sends a request and reads the whole answer. */
-export async function call(url: string, method: string, path: string, sent: Sent = {}): Promise<Answer> {
+export const call = async (url: string, method: string, path: string, sent: Sent = {}): Promise<Answer> =>
+  answerOf(await open(url, method, path, sent), true);
+
+/** Sends a request and reads the whole answer; of a stream of events only its beginning, and leaves it. */
+export async function glance(url: string, method: string, path: string, sent: Sent = {}): Promise<Answer> {
   const response = await open(url, method, path, sent);
+  const streams = response.headers["content-type"]?.startsWith("text/event-stream") === true;
+  const answer = await answerOf(response, !streams);
+  response.destroy();
+  return answer;
+}
+
+async function answerOf(response: IncomingMessage, whole: boolean): Promise<Answer> {
   response.setEncoding("utf8");
   let text = "";
-  for await (const chunk of response) text += chunk;
+  for await (const chunk of response) {
+    text += chunk;
+    if (!whole) break;
+  }
   let json: unknown;
   try {
     json = JSON.parse(text);

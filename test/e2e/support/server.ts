@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Client } from "@langchain/langgraph-sdk";
-import { afterAll, afterEach, beforeAll, expect } from "vitest";
+import { afterAll, afterEach, beforeAll, expect, onTestFinished } from "vitest";
 import type { Timers } from "../../../src/clock.ts";
 import { startServer } from "../../../src/server/start.ts";
 import type { RunningServer, ServerEvent } from "../../../src/server/types.ts";
@@ -72,6 +72,22 @@ export async function startTestServer(choices: ServerChoices = {}): Promise<Test
   };
   await running.ready;
   return { url: running.url, running, events, stop: () => (stopped ??= stop()) };
+}
+
+/** A folder for state, and servers of a project on it; both go with the test that asks for them. */
+export function place(cwd: string): { dataDir: string; up(): Promise<TestServer> } {
+  const dataDir = temporaryFolder();
+  const servers: TestServer[] = [];
+  onTestFinished(async () => {
+    for (const each of servers) await each.stop();
+    rmSync(dataDir, { recursive: true, force: true });
+  });
+  const up = async (): Promise<TestServer> => {
+    const started = await startTestServer({ cwd, dataDir });
+    servers.push(started);
+    return started;
+  };
+  return { dataDir, up };
 }
 
 /** A client that reports a 5xx at once instead of trying again, and may have many requests open. */

@@ -1,12 +1,8 @@
 // The answer to a request for a WebSocket, where a test wants no more than that.
-import { request as httpRequest } from "node:http";
+import { request as httpRequest, type IncomingMessage } from "node:http";
 
-/** Asks for a WebSocket of a thread's events. @returns as `statusOfUpgrade`. */
-export const upgradeStatus = (url: string, threadId: string, headers: Record<string, string> = {}): Promise<number> =>
-  statusOfUpgrade(`${url}/threads/${threadId}/stream/events`, headers);
-
-/** Asks for a WebSocket at an address. @returns the status of the answer; 101 when it is one, which is closed again. */
-export function statusOfUpgrade(address: string, headers: Record<string, string> = {}): Promise<number> {
+/** Asks for a WebSocket at an address. @returns the head of the answer; status 101 when it is one, which is closed again. */
+export function upgrade(address: string, headers: Record<string, string> = {}): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     const asked = httpRequest(address, {
       agent: false,
@@ -18,12 +14,20 @@ export function statusOfUpgrade(address: string, headers: Record<string, string>
         ...headers,
       },
     });
-    asked.on("response", (response) => resolve(response.resume().statusCode!));
+    asked.on("response", (response) => resolve(response.resume()));
     asked.on("upgrade", (response, socket) => {
       socket.destroy();
-      resolve(response.statusCode!);
+      resolve(response);
     });
     asked.on("error", reject);
     asked.end();
   });
 }
+
+/** Asks for a WebSocket at an address. @returns the status of the answer. */
+export const statusOfUpgrade = async (address: string, headers: Record<string, string> = {}): Promise<number> =>
+  (await upgrade(address, headers)).statusCode!;
+
+/** Asks for a WebSocket of a thread's events. @returns the status of the answer. */
+export const upgradeStatus = (url: string, threadId: string, headers: Record<string, string> = {}): Promise<number> =>
+  statusOfUpgrade(`${url}/threads/${threadId}/stream/events`, headers);
